@@ -1,0 +1,18 @@
+"""Run LLM agents that are declared in YAML, durably."""
+
+from importlib import import_module
+
+#: Where each public name lives; looked up on first use, so that importing `runner` stays cheap.
+_HOMES = {
+    "Conversation": "runner.bootstrap.runner",
+    "Runner": "runner.bootstrap.runner",
+    "ToolContext": "runner.core.tooling",
+}
+
+__all__ = ["Conversation", "Runner", "ToolContext"]  # noqa: F822 - given by __getattr__
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'runner' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -1,0 +1,1 @@
+"""Values, states, errors and ports: what every other part agrees on."""

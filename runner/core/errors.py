@@ -1,0 +1,150 @@
+"""
+Every error this package raises, as two trees: failures, and interruptions no tool may swallow.
+
+RunnerError
+  UsageError
+  NotFound
+  ConfigError
+    DefinitionError
+  StoreError
+    StoreUnavailable
+    SchemaMismatch
+  ConflictError
+    InvalidMove
+    ConversationBusy
+  DispatchFailed
+  ModelError
+    ModelUnavailable
+    ModelRejected
+    PromptTooLong
+    ModelAccessDenied
+    ModelTransport
+    CallCancelled
+  ToolError
+    ToolRefused
+    ToolTimeout
+
+Interruption
+  ClaimLost
+  HandBack
+"""
+
+
+class RunnerError(Exception):
+    """Base of every error raised on purpose."""
+
+
+class UsageError(RunnerError):
+    """The caller asked for something that cannot be done as asked."""
+
+
+class NotFound(RunnerError):
+    """Nothing is stored or declared under this name."""
+
+
+class ConfigError(RunnerError):
+    """The configuration cannot be used."""
+
+
+class DefinitionError(ConfigError):
+    """Definitions are wrong; the message counts the problems and names the command to list them."""
+
+
+class StoreError(RunnerError):
+    """The database did not do what was asked."""
+
+
+class StoreUnavailable(StoreError):
+    """The database cannot be reached, or stayed locked for longer than its time limit."""
+
+
+class SchemaMismatch(StoreError):
+    """The database has another schema version than this program; the message names the command."""
+
+
+class ConflictError(RunnerError):
+    """The record is not in a state that allows this."""
+
+
+class InvalidMove(ConflictError):
+    """A record was asked to enter a state it cannot reach from where it is."""
+
+
+class ConversationBusy(ConflictError):
+    """Another turn of the conversation has not ended, so this one cannot run here and now."""
+
+
+class DispatchFailed(RunnerError):
+    """A wake-up could not be sent; the turn is safe and a sweep will find it."""
+
+
+class ModelError(RunnerError):
+    """
+    The model gave no usable answer.
+
+    Attributes:
+        request_id: The provider's id of the failed request, where it gave one.
+    """
+
+    def __init__(self, message: str, *, request_id: str | None = None) -> None:
+        super().__init__(message)
+        self.request_id = request_id
+
+
+class ModelUnavailable(ModelError):
+    """
+    The provider failed in a way that may pass.
+
+    Attributes:
+        retry_after: Seconds the provider asked to wait, where it did.
+    """
+
+    def __init__(
+        self, message: str, *, retry_after: float | None = None, request_id: str | None = None
+    ) -> None:
+        super().__init__(message, request_id=request_id)
+        self.retry_after = retry_after
+
+
+class ModelRejected(ModelError):
+    """The provider will not answer this request, however often it is sent."""
+
+
+class PromptTooLong(ModelError):
+    """The request does not fit the model's context."""
+
+
+class ModelAccessDenied(ModelError):
+    """The key is missing, wrong, or not allowed to use this model."""
+
+
+class ModelTransport(ModelError):
+    """The answer was cut, stalled, or ended without a stop reason; nothing of it is kept."""
+
+
+class CallCancelled(ModelError):
+    """The call was given up because its token was cancelled."""
+
+
+class ToolError(RunnerError):
+    """A tool call failed in a way the model is told about."""
+
+
+class ToolRefused(ToolError):
+    """The call was not made: unknown tool, invalid arguments, or over a limit."""
+
+
+class ToolTimeout(ToolError):
+    """The call ran past its time limit."""
+
+
+class Interruption(BaseException):
+    """Base of what ends an execution at once; not an Exception, so no tool can catch it as one."""
+
+
+class ClaimLost(Interruption):
+    """The turn belongs to someone else now; whatever this execution did must not be written."""
+
+
+class HandBack(Interruption):
+    """The worker is stopping; the turn goes back to pending with its committed steps kept."""

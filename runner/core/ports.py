@@ -1,0 +1,227 @@
+"""The seams of the engine: what it is handed and does not choose itself."""
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from runner.core.ids import ConversationId, TurnId, WorkerId
+from runner.core.messages import Message
+from runner.core.model import Delta, ModelRequest, ModelResponse, RenderedRequest
+from runner.core.records import (
+    Claim,
+    ClaimedTurn,
+    Conversation,
+    Event,
+    NewEvent,
+    NewTurn,
+    StepWrite,
+    ToolExecution,
+    Turn,
+)
+from runner.core.states import TurnStatus
+from runner.core.tooling import Cancellation
+
+
+class ModelClient(Protocol):
+    """A provider of models. One client serves many threads at once."""
+
+    @property
+    def max_attempts(self) -> int:
+        """How often one request may be tried in all, by whoever retries."""
+        ...
+
+    def complete(
+        self, request: ModelRequest, on_delta: Callable[[Delta], None], cancelled: Cancellation
+    ) -> ModelResponse:
+        """
+        Make one attempt at *request* and return the whole answer.
+
+        Raises:
+            ModelUnavailable: It may work later.
+            ModelTransport: The answer did not arrive whole.
+            ModelRejected: It will not work.
+            PromptTooLong: The request does not fit.
+            ModelAccessDenied: The key is at fault.
+            CallCancelled: *cancelled* was set; the request was aborted.
+        """
+        ...
+
+    def render(self, request: ModelRequest) -> RenderedRequest:
+        """Return the body that `complete` would send, without sending it."""
+        ...
+
+
+class Intake(Protocol):
+    """How turns come into the store."""
+
+    def save_definition(self, *, content_hash: str, kind: str, name: str, body: str) -> None:
+        """Keep a definition snapshot; the same hash is stored once."""
+        ...
+
+    def definition(self, content_hash: str) -> str:
+        """
+        Return a snapshot's body.
+
+        Raises:
+            NotFound: No snapshot has this hash.
+        """
+        ...
+
+    def add(self, new: NewTurn) -> Turn:
+        """
+        Store a turn, its trigger and, when new, its conversation.
+
+        A turn added as running is claimed under fence 1, and its trigger has its place already.
+
+        Raises:
+            NotFound: The conversation does not exist.
+            ConversationBusy: *new* is to run at once but an earlier turn has not ended.
+        """
+        ...
+
+    def submit(self, turn_id: TurnId, *, timeout: timedelta) -> Turn:
+        """
+        Make a prepared turn pending, last in its conversation's lane; a submitted one stays as is.
+
+        Raises:
+            NotFound: There is no such turn.
+            InvalidMove: It has ended.
+        """
+        ...
+
+
+class Journal(Protocol):
+    """How a turn is claimed and written to. Every write is fenced."""
+
+    def claim(
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+    ) -> ClaimedTurn | None:
+        """Claim a pending, due turn that is first in its lane, or return None."""
+        ...
+
+    def transcript(self, conversation_id: ConversationId) -> Sequence[Message]:
+        """Return the messages that have their place in the conversation, in order."""
+        ...
+
+    def executions(self, turn_id: TurnId) -> Sequence[ToolExecution]:
+        """Return the turn's executions in call order."""
+        ...
+
+    def commit(self, write: StepWrite) -> TurnId | None:
+        """
+        Write one step; when it ended the turn, return the next turn of the lane, if any.
+
+        Raises:
+            ClaimLost: The claim is no longer the turn's.
+        """
+        ...
+
+    def renew(self, worker_id: WorkerId, *, lease: timedelta) -> Collection[Claim]:
+        """Extend every claim of *worker_id* in one statement and return those it still has."""
+        ...
+
+
+class Sweeps(Protocol):
+    """How the store is repaired. Each call handles at most *limit* rows, oldest first."""
+
+    def release_expired(self, *, limit: int) -> Sequence[TurnId]:
+        """Move running turns whose lease is over back to pending, and return them."""
+        ...
+
+    def fail_overdue(self, *, limit: int) -> Sequence[TurnId]:
+        """
+        Fail submitted turns that never started and whose deadline has passed.
+
+        Returns the turns that may start now that those have ended.
+        """
+        ...
+
+    def due(self, *, limit: int, quiet: timedelta) -> Sequence[TurnId]:
+        """
+        Return pending turns that may be claimed and have been so for at least *quiet*.
+
+        A turn is due once its not-before time or its deadline has passed and it is first in its
+        lane.
+        """
+        ...
+
+    def unattended(self, *, limit: int) -> Sequence[tuple[TurnId, str]]:
+        """Return turns that nobody is responsible for, each with what is wrong."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnFilter:
+    """Which turns to list; everything by default."""
+
+    statuses: Collection[TurnStatus] = ()
+    agent: str | None = None
+    conversation_id: ConversationId | None = None
+    #: Newest first.
+    limit: int = 50
+
+
+class Views(Protocol):
+    """What people and programs read."""
+
+    def turn(self, turn_id: TurnId) -> Turn:
+        """
+        Return one turn.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        ...
+
+    def turns(self, which: TurnFilter) -> Sequence[Turn]: ...
+
+    def conversation(self, conversation_id: ConversationId) -> Conversation:
+        """
+        Return one conversation.
+
+        Raises:
+            NotFound: There is no such conversation.
+        """
+        ...
+
+    def messages(
+        self, conversation_id: ConversationId, *, queued: bool = True
+    ) -> Sequence[Message]:
+        """Return a conversation's messages, and after them the triggers of turns not started."""
+        ...
+
+    def tool_executions(self, turn_id: TurnId) -> Sequence[ToolExecution]: ...
+
+    def events(self, turn_id: TurnId, *, after: int = 0, limit: int = 500) -> Sequence[Event]:
+        """Return a turn's events with an id above *after*, in order."""
+        ...
+
+    def counts(self) -> dict[TurnStatus, int]:
+        """Count the turns that have not ended, by status."""
+        ...
+
+
+class Dispatcher(Protocol):
+    """Asks that turns be worked on soon. A dispatch may be lost and may repeat."""
+
+    def dispatch(self, turn_ids: Sequence[TurnId]) -> None:
+        """
+        Send one wake-up for each turn.
+
+        Raises:
+            DispatchFailed: At least one could not be sent.
+        """
+        ...
+
+
+class Observer(Protocol):
+    """Sees what happens in this process as it happens; whatever it raises harms no turn."""
+
+    def on_event(self, turn_id: TurnId, event: NewEvent) -> None:
+        """Called after the event was committed."""
+        ...
+
+    def on_delta(self, turn_id: TurnId, delta: Delta) -> None:
+        """Called with what is being streamed; nothing of it is stored yet."""
+        ...

@@ -1,0 +1,199 @@
+"""Conversations, turns, executions and events, as read from and written to the store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from runner.core.ids import ConversationId, ExecutionId, TurnId, WorkerId
+from runner.core.jsonvalue import JsonObject, JsonValue
+from runner.core.messages import Message
+from runner.core.model import Usage
+from runner.core.states import ExecutionStatus, Phase, TurnStatus
+
+
+class TurnKind(StrEnum):
+    """How a turn was asked for; it chooses the prompt's mode."""
+
+    TASK = "task"  #: One bounded task in a conversation of its own.
+    CHAT = "chat"  #: One message of a conversation that goes on.
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TurnError:
+    """Why a turn failed."""
+
+    #: Stable, for programs: `limit`, `refused`, `truncated`, `model_rejected`, …
+    code: str
+    #: One sentence for people.
+    message: str
+    #: The provider's request id, the limit's path and amounts, and the like.
+    details: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conversation:
+    """A thread of messages that one agent answers, one turn at a time."""
+
+    id: ConversationId
+    agent: str
+    created_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One agent's work on one trigger message, to one outcome."""
+
+    id: TurnId
+    conversation_id: ConversationId
+    agent: str
+    definition_hash: str
+    kind: TurnKind
+    status: TurnStatus
+    phase: Phase
+    #: Place in the conversation's lane, from 1, in order of submission; None until submitted.
+    lane: int | None = None
+    #: The number every write of the current claim names.
+    fence: int = 0
+    #: Steps committed so far.
+    step: int = 0
+    #: Claims since the last committed step.
+    claims: int = 0
+    #: Model requests reserved, the current one included.
+    iterations: int = 1
+    #: Tool executions that were started or are to be started next.
+    tool_executions: int = 0
+    #: Attempts at the current model request that failed.
+    attempts: int = 0
+    usage: Usage = field(default_factory=Usage)
+    principal: JsonObject | None = None
+    context: JsonObject = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
+    #: The answer's text, or a terminal tool's message.
+    result: str | None = None
+    #: Structured output, or a terminal tool's result.
+    output_data: JsonValue = None
+    error: TurnError | None = None
+    worker_id: WorkerId | None = None
+    lease_expires_at: datetime | None = None
+    #: Not to be claimed before this time.
+    not_before: datetime | None = None
+    deadline_at: datetime | None = None
+    created_at: datetime | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolExecution:
+    """Our one stored run of one tool call."""
+
+    id: ExecutionId
+    turn_id: TurnId
+    call_id: str
+    tool: str
+    #: Place among the turn's calls, from 1; calls run and are answered in this order.
+    position: int
+    arguments: JsonObject
+    status: ExecutionStatus
+    #: The fence under which it was marked running.
+    fence: int | None = None
+    created_at: datetime | None = None
+    started_at: datetime | None = None
+    ended_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewEvent:
+    """Something that happened to a turn, to be stored with the change it tells of."""
+
+    #: `turn.started`, `model.responded`, `tool_call.ended`, …
+    kind: str
+    body: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """A stored event; within one turn, ids grow in the order of commits."""
+
+    id: int
+    turn_id: TurnId
+    kind: str
+    body: JsonObject
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """
+    A worker's right to write to a turn.
+
+    Every new claim has a higher fence, and every write names the fence it was made under, so a
+    worker that was slow, not dead, finds its writes refused.
+    """
+
+    turn_id: TurnId
+    worker_id: WorkerId
+    fence: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewTurn:
+    """
+    A turn to be stored with its trigger message, and its conversation when that is new.
+
+    With *status* prepared nothing runs it; pending hands it to any worker; running claims it at
+    once for *worker_id*, the way an inline turn starts.
+    """
+
+    id: TurnId
+    conversation_id: ConversationId
+    starts_conversation: bool
+    agent: str
+    definition_hash: str
+    kind: TurnKind
+    status: TurnStatus
+    trigger: Message
+    #: From submission to the end of the turn, queueing included.
+    timeout: timedelta
+    principal: JsonObject | None = None
+    context: JsonObject = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
+    worker_id: WorkerId | None = None
+    lease: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClaimedTurn:
+    """What a claim gave: the right to write, and the turn as of then."""
+
+    claim: Claim
+    turn: Turn
+    #: Seconds until the deadline by the database's clock; negative once it has passed.
+    seconds_left: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecutionMove:
+    """An execution's next status."""
+
+    id: ExecutionId
+    status: ExecutionStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepWrite:
+    """
+    All that one step changes, committed at once or not at all.
+
+    *turn* is the turn as it shall be, its step one higher than stored. Messages carry their seq.
+    """
+
+    claim: Claim
+    turn: Turn
+    messages: Sequence[Message] = ()
+    planned: Sequence[ToolExecution] = ()
+    moves: Sequence[ExecutionMove] = ()
+    events: Sequence[NewEvent] = ()
+    #: When handing back: how long from now the turn is not to be claimed.
+    delay: timedelta | None = None
