@@ -4,12 +4,13 @@ from importlib import import_module
 
 #: Where each public name lives; looked up on first use, so that importing `runner` stays cheap.
 _HOMES = {
-    "Conversation": "runner.bootstrap.runner",
+    "Conversation": "runner.bootstrap.conversation",
+    "Given": "runner.bootstrap.desk",
     "Runner": "runner.bootstrap.runner",
     "ToolContext": "runner.core.tooling",
 }
 
-__all__ = ["Conversation", "Runner", "ToolContext"]  # noqa: F822 - given by __getattr__
+__all__ = ["Conversation", "Given", "Runner", "ToolContext"]
 
 
 def __getattr__(name: str) -> object:

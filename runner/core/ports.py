@@ -214,6 +214,10 @@ class Dispatcher(Protocol):
         """
         ...
 
+    def close(self) -> None:
+        """Let go of connections."""
+        ...
+
 
 class Observer(Protocol):
     """Sees what happens in this process as it happens; whatever it raises harms no turn."""

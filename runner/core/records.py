@@ -172,6 +172,12 @@ class ClaimedTurn:
     #: Seconds until the deadline by the database's clock; negative once it has passed.
     seconds_left: float
 
+    @classmethod
+    def of(cls, turn: Turn, worker_id: WorkerId, *, seconds_left: float) -> "ClaimedTurn":
+        """Take *turn*, which is running for *worker_id*, as claimed under its fence."""
+        claim = Claim(turn_id=turn.id, worker_id=worker_id, fence=turn.fence)
+        return cls(claim=claim, turn=turn, seconds_left=seconds_left)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecutionMove:

@@ -1,0 +1,1 @@
+"""Chooses every implementation, once."""

@@ -1,0 +1,264 @@
+"""The Python API: a config opened, and what can be done with it."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import timedelta
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from runner.bootstrap.conversation import Conversation
+from runner.bootstrap.desk import Desk, Given
+from runner.bootstrap.wiring import Wiring
+from runner.core.errors import UsageError
+from runner.core.ids import ConversationId, TurnId, new_message_id, new_turn_id
+from runner.core.jsonvalue import JsonValue
+from runner.core.messages import Message, Role
+from runner.core.ports import Dispatcher, Observer, TurnFilter
+from runner.core.records import Event, ToolExecution, Turn
+from runner.core.states import TurnStatus
+from runner.definitions.problem import Problem
+from runner.definitions.snapshot import ResolvedAgent
+from runner.engine.follow import Follower
+from runner.engine.intake import trigger_parts
+from runner.engine.preview import Preview, preview
+from runner.engine.sweep import SweepReport
+
+
+class Runner:
+    """
+    A project's agents, and the store their turns live in.
+
+    Nothing is opened before it is needed: reading definitions needs no database. One runner serves
+    any number of threads. Close it, or use it as a context manager.
+
+        with Runner("config.yaml") as runner:
+            turn = runner.run("translator", "Translate: good morning")
+            print(turn.result)
+    """
+
+    def __init__(
+        self,
+        config: str | PathLike[str] | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        observer: Observer | None = None,
+        dispatcher: Dispatcher | None = None,
+    ) -> None:
+        """
+        Open a config.
+
+        Args:
+            config: Its path; None looks at RUNNER_CONFIG, then for `config.yaml` here, and falls
+                back to the embedded default.
+            environ: The variables that `${…}` reads; the process's own by default.
+            observer: Sees events and streamed text of the turns run in this process.
+            dispatcher: Sends wake-ups in place of the configured broker.
+        """
+        self._wiring = Wiring(
+            None if config is None else Path(config),
+            environ=environ,
+            observer=observer,
+            dispatcher=dispatcher,
+        )
+        self._desk = Desk(self._wiring)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of threads and connections."""
+        self._wiring.close()
+
+    @property
+    def wiring(self) -> Wiring:
+        """The parts, for programs that run workers of their own."""
+        return self._wiring
+
+    def problems(self) -> Sequence[Problem]:
+        """Return what is wrong with the project's files now."""
+        return self._wiring.project().problems
+
+    def agents(self) -> Mapping[str, ResolvedAgent]:
+        """
+        Return the current agents by name, with everything they refer to put in.
+
+        Raises:
+            DefinitionError: The files have errors.
+        """
+        return self._wiring.catalog.definitions()
+
+    def preview(
+        self,
+        agent: str,
+        text: str,
+        *,
+        input: JsonValue = None,
+        chat: bool = False,
+    ) -> Preview:
+        """Return the first request of such a task, or of such a conversation, storing nothing."""
+        if chat:
+            order = self._desk.message(agent, text, None)
+        else:
+            order = self._desk.task(agent, text, input, None)
+        placeholder = Message(
+            id=new_message_id(),
+            conversation_id=ConversationId(""),
+            turn_id=new_turn_id(),
+            role=Role.USER,
+            parts=trigger_parts(order),
+        )
+        return preview(order.agent, order.kind, [placeholder], now=self._wiring.clock.now())
+
+    def preview_turn(self, turn_id: str) -> Preview:
+        """
+        Return the first request of a turn that has not started.
+
+        Raises:
+            NotFound: There is no such turn.
+            UsageError: It has started, so its requests are history.
+        """
+        turn = self.turn(turn_id)
+        if turn.started_at is not None:
+            raise UsageError(f"turn {turn_id} has started; only turns not started have a preview")
+        messages = [
+            message
+            for message in self.messages(turn.conversation_id)
+            if message.seq is not None or message.turn_id == turn.id
+        ]
+        agent = self._wiring.agent_of(turn)
+        return preview(agent, turn.kind, messages, now=self._wiring.clock.now())
+
+    def prepare(
+        self,
+        agent: str,
+        task: str,
+        *,
+        input: JsonValue = None,  # noqa: A002 - the word of the YAML key
+        given: Given | None = None,
+    ) -> Turn:
+        """Store a task that nothing runs until it is submitted."""
+        return self._desk.prepare(self._desk.task(agent, task, input, given))
+
+    def run(
+        self,
+        agent: str,
+        task: str,
+        *,
+        input: JsonValue = None,  # noqa: A002
+        given: Given | None = None,
+    ) -> Turn:
+        """Run a task in this thread and return the ended turn, whatever its outcome."""
+        return self._desk.run(self._desk.task(agent, task, input, given))
+
+    def submit(
+        self,
+        agent: str,
+        task: str,
+        *,
+        input: JsonValue = None,  # noqa: A002
+        given: Given | None = None,
+    ) -> Turn:
+        """Store a task for any worker. It is safe once this returns, with the broker down too."""
+        return self._desk.submit(self._desk.task(agent, task, input, given))
+
+    def submit_prepared(self, turn_id: str) -> Turn:
+        """
+        Hand a prepared turn to the workers; for a submitted one this does nothing.
+
+        Raises:
+            NotFound: There is no such turn.
+            InvalidMove: It has ended.
+        """
+        return self._desk.submit_prepared(TurnId(turn_id))
+
+    def conversation(self, agent: str) -> Conversation:
+        """
+        Begin a conversation; it is stored with its first message.
+
+        Raises:
+            NotFound: There is no such agent.
+        """
+        self._wiring.catalog.agent(agent)
+        return Conversation(self._desk, self._follower, agent=agent)
+
+    def open_conversation(self, conversation_id: str) -> Conversation:
+        """
+        Continue a stored conversation.
+
+        Raises:
+            NotFound: There is no such conversation.
+        """
+        stored = self._wiring.store.views.conversation(ConversationId(conversation_id))
+        return Conversation(
+            self._desk, self._follower, agent=stored.agent, conversation_id=stored.id
+        )
+
+    def turn(self, turn_id: str) -> Turn:
+        """
+        Return a turn as it is now.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        return self._wiring.store.views.turn(TurnId(turn_id))
+
+    def turns(self, which: TurnFilter | None = None) -> Sequence[Turn]:
+        """Return turns, newest first."""
+        return self._wiring.store.views.turns(which or TurnFilter())
+
+    def messages(self, conversation_id: str) -> Sequence[Message]:
+        """Return a conversation's messages, then the triggers of turns that have not started."""
+        return self._wiring.store.views.messages(ConversationId(conversation_id))
+
+    def executions(self, turn_id: str) -> Sequence[ToolExecution]:
+        """Return a turn's tool executions in call order."""
+        return self._wiring.store.views.tool_executions(TurnId(turn_id))
+
+    def events(self, turn_id: str, *, after: int = 0) -> Sequence[Event]:
+        """Return up to 500 of a turn's events with an id above *after*, in order."""
+        return self._wiring.store.views.events(TurnId(turn_id), after=after)
+
+    def follow(self, turn_id: str, *, timeout: timedelta | None = None) -> Iterator[Event]:
+        """
+        Yield a turn's events from the first on, as they come, until it has ended.
+
+        Raises:
+            NotFound: There is no such turn.
+            TimeoutError: It had not ended after *timeout*.
+        """
+        return self._follower.events(TurnId(turn_id), timeout=timeout)
+
+    def wait(self, turn_id: str, *, timeout: timedelta | None = None) -> Turn:
+        """
+        Return a turn once it has ended.
+
+        Raises:
+            NotFound: There is no such turn.
+            TimeoutError: It had not ended after *timeout*.
+        """
+        return self._follower.wait(TurnId(turn_id), timeout=timeout)
+
+    def reconcile(self) -> SweepReport:
+        """Repair what crashes left behind and wake workers for all that is due."""
+        return self._wiring.sweeper.sweep(quiet=timedelta(0))
+
+    def unattended(self) -> Sequence[tuple[TurnId, str]]:
+        """Return turns that nobody is responsible for, each with what is wrong; none is normal."""
+        return self._wiring.store.sweeps.unattended(limit=100)
+
+    def counts(self) -> Mapping[TurnStatus, int]:
+        """Count the turns that have not ended, by status."""
+        return self._wiring.store.views.counts()
+
+    @property
+    def _follower(self) -> Follower:
+        return Follower(self._wiring.store.views, self._wiring.clock)

@@ -1,0 +1,185 @@
+"""The composition root: every implementation is chosen here, once, when it is first needed."""
+
+import os
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from runner.broker.factory import open_dispatcher
+from runner.clients.factory import build_client
+from runner.core.clock import SystemClock
+from runner.core.errors import ConfigError
+from runner.core.ids import TurnId, new_worker_id
+from runner.core.model import Delta
+from runner.core.ports import Dispatcher, ModelClient, Observer
+from runner.core.records import NewEvent, Turn
+from runner.core.tooling import Tool
+from runner.definitions.config import Config
+from runner.definitions.config_loader import LoadedConfig, load_config
+from runner.definitions.project import Project, fingerprint, load_project
+from runner.definitions.tool import ToolDefinition
+from runner.engine.driver import Driver
+from runner.engine.heartbeat import Heartbeat
+from runner.engine.intake import Reception
+from runner.engine.sweep import Sweeper
+from runner.engine.work import Terms, TurnWorker
+from runner.runtime.agent import Agent
+from runner.runtime.catalog import Catalog
+from runner.store.store import Store, open_store
+from runner.tools.factory import Surroundings, build_tool
+
+
+class Unobserved:
+    """An observer that looks away."""
+
+    def on_event(self, turn_id: TurnId, event: NewEvent) -> None:
+        """Ignore *event*."""
+
+    def on_delta(self, turn_id: TurnId, delta: Delta) -> None:
+        """Ignore *delta*."""
+
+
+class Wiring:
+    """
+    The parts of one process, each made when it is first asked for.
+
+    Reading definitions opens no database, and opening a database loads no client.
+    """
+
+    def __init__(
+        self,
+        config_path: Path | None = None,
+        *,
+        environ: Mapping[str, str] | None = None,
+        cwd: Path | None = None,
+        observer: Observer | None = None,
+        dispatcher: Dispatcher | None = None,
+    ) -> None:
+        self._environ = os.environ if environ is None else environ
+        self._config_path = config_path
+        self._cwd = cwd or Path.cwd()
+        self._observer = observer or Unobserved()
+        self._given_dispatcher = dispatcher
+        self.clock = SystemClock()
+        self.worker_id = new_worker_id()
+
+    @cached_property
+    def loaded(self) -> LoadedConfig:
+        """The config with its problems, however many."""
+        return load_config(self._config_path, environ=self._environ, cwd=self._cwd)
+
+    @cached_property
+    def config(self) -> Config:
+        """
+        The config, which has no errors.
+
+        Raises:
+            ConfigError: It has some.
+        """
+        return self.loaded.require()
+
+    def project(self) -> Project:
+        """Read the definitions as they are now."""
+        return load_project(self.loaded, environ=self._environ)
+
+    @cached_property
+    def catalog(self) -> Catalog:
+        config, root = self.config, self.loaded.root
+        return Catalog(
+            load=self.project,
+            fingerprint=lambda: fingerprint(root, config),
+            client_of=self.client,
+            tool_of=self._tool,
+        )
+
+    @cached_property
+    def store(self) -> Store:
+        """
+        The store, open and at the right schema.
+
+        Raises:
+            StoreUnavailable: The database does not answer.
+            SchemaMismatch: It has another schema.
+        """
+        return open_store(self.config.database, root=self.loaded.root)
+
+    @cached_property
+    def dispatcher(self) -> Dispatcher:
+        broker = self.config.broker
+        return self._given_dispatcher or open_dispatcher(broker.url.reveal(), queue=broker.queue)
+
+    @cached_property
+    def reception(self) -> Reception:
+        return Reception(self.store.intake)
+
+    @cached_property
+    def heartbeat(self) -> Heartbeat:
+        return Heartbeat(
+            self.store.journal,
+            self.worker_id,
+            lease=self.config.worker.lease,
+            clock=self.clock,
+        )
+
+    @cached_property
+    def turn_worker(self) -> TurnWorker:
+        worker = self.config.worker
+        driver = Driver(
+            journal=self.store.journal,
+            agent_of=self.agent_of,
+            observer=self._observer,
+            clock=self.clock,
+            max_claims=worker.max_claims,
+        )
+        return TurnWorker(
+            journal=self.store.journal,
+            driver=driver,
+            heartbeat=self.heartbeat,
+            dispatcher=self.dispatcher,
+            clock=self.clock,
+            terms=Terms(lease=worker.lease, slice=worker.slice),
+        )
+
+    @cached_property
+    def sweeper(self) -> Sweeper:
+        return Sweeper(self.store.sweeps, self.dispatcher)
+
+    def agent_of(self, turn: Turn) -> Agent:
+        """Return the agent as it was when *turn* was stored."""
+        known = self.catalog.known(turn.definition_hash)
+        return known or self.catalog.revive(self.store.intake.definition(turn.definition_hash))
+
+    def client(self, name: str) -> ModelClient:
+        """
+        Return the client that the config declares under *name*; one for all who ask.
+
+        Raises:
+            ConfigError: There is none any more.
+        """
+        if name not in self._clients:
+            definition = self.config.clients.get(name)
+            if definition is None:
+                raise ConfigError(f"the config declares no client {name!r}")
+            client = build_client(name, definition, root=self.loaded.root)
+            self._clients.setdefault(name, client)
+        return self._clients[name]
+
+    def close(self) -> None:
+        """Let go of threads and connections that were opened."""
+        opened = vars(self)
+        if "heartbeat" in opened:
+            self.heartbeat.close()
+        if "dispatcher" in opened and self._given_dispatcher is None:
+            self.dispatcher.close()
+        if "store" in opened:
+            self.store.close()
+
+    @cached_property
+    def _clients(self) -> dict[str, ModelClient]:
+        return {}
+
+    def _tool(self, definition: ToolDefinition) -> Tool:
+        surroundings = Surroundings(
+            root=self.loaded.root, python_modules=tuple(self.config.python_modules)
+        )
+        return build_tool(definition, surroundings)

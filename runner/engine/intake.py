@@ -1,0 +1,135 @@
+"""How turns begin: prepared, submitted to workers, or run here."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+
+from runner.core.errors import UsageError
+from runner.core.ids import (
+    ConversationId,
+    TurnId,
+    WorkerId,
+    new_conversation_id,
+    new_message_id,
+    new_turn_id,
+)
+from runner.core.jsonvalue import JsonObject, JsonValue, canonical_json, storable
+from runner.core.messages import Message, Part, Role, Text
+from runner.core.ports import Intake
+from runner.core.records import NewTurn, Turn, TurnKind
+from runner.core.states import TurnStatus
+from runner.definitions.json_schema import Validator
+from runner.runtime.agent import Agent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """What a turn is asked for."""
+
+    agent: Agent
+    kind: TurnKind
+    text: str
+    #: Structured input of a task, checked against the agent's input_schema.
+    input: JsonValue = None
+    #: The conversation to continue; None starts one.
+    conversation_id: ConversationId | None = None
+    principal: JsonObject | None = None
+    context: JsonObject = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
+
+
+class Reception:
+    """Checks orders and stores them as turns."""
+
+    def __init__(self, intake: Intake) -> None:
+        self._intake = intake
+
+    def prepare(self, order: Order) -> Turn:
+        """Store a turn that nothing runs until it is submitted."""
+        return self._add(_new_turn(order, TurnStatus.PREPARED), order.agent)
+
+    def submit(self, order: Order) -> Turn:
+        """Store a turn for any worker; it is safe once this returns."""
+        return self._add(_new_turn(order, TurnStatus.PENDING), order.agent)
+
+    def start(self, order: Order, worker_id: WorkerId, *, lease: timedelta) -> Turn:
+        """
+        Store a turn as running for *worker_id*.
+
+        Raises:
+            ConversationBusy: An earlier turn of the conversation has not ended.
+        """
+        new = replace(_new_turn(order, TurnStatus.RUNNING), worker_id=worker_id, lease=lease)
+        return self._add(new, order.agent)
+
+    def submit_prepared(self, turn_id: TurnId, agent: Agent) -> Turn:
+        return self._intake.submit(turn_id, timeout=agent.definition.limits.timeout)
+
+    def _add(self, new: NewTurn, agent: Agent) -> Turn:
+        self._intake.save_definition(
+            content_hash=agent.content_hash,
+            kind="agent",
+            name=agent.name,
+            body=agent.definition.canonical(),
+        )
+        return self._intake.add(new)
+
+
+def _new_turn(order: Order, status: TurnStatus) -> NewTurn:
+    conversation_id = order.conversation_id or new_conversation_id()
+    turn_id = new_turn_id()
+    return NewTurn(
+        id=turn_id,
+        conversation_id=conversation_id,
+        starts_conversation=order.conversation_id is None,
+        agent=order.agent.name,
+        definition_hash=order.agent.content_hash,
+        kind=order.kind,
+        status=status,
+        trigger=Message(
+            id=new_message_id(),
+            conversation_id=conversation_id,
+            turn_id=turn_id,
+            role=Role.USER,
+            parts=trigger_parts(order),
+        ),
+        timeout=order.agent.definition.limits.timeout,
+        principal=order.principal and _object(order.principal),
+        context=_object(order.context),
+        metadata=_object(order.metadata),
+    )
+
+
+def trigger_parts(order: Order) -> tuple[Part, ...]:
+    """
+    Check what was ordered and write it as one message.
+
+    Raises:
+        UsageError: There is nothing to do, or the input is not what the agent takes.
+    """
+    if not order.text.strip() and order.input is None:
+        raise UsageError("the task is empty; say what the agent shall do")
+    _check_input(order)
+    parts = [Text(text=order.text)] if order.text.strip() else []
+    if order.input is not None:
+        # No text of the input can close the block: JSON allows to write "<" as an escape.
+        block = canonical_json(storable(order.input)).replace("<", "\\u003c")
+        parts.append(Text(text=f"<input>\n{block}\n</input>"))
+    return tuple(parts)
+
+
+def _check_input(order: Order) -> None:
+    schema = order.agent.definition.input_schema
+    if schema is None:
+        if order.input is not None:
+            raise UsageError(f"agent {order.agent.name!r} has no input_schema and takes no input")
+        return
+    if order.kind is TurnKind.CHAT and order.input is None:
+        return
+    complaints = Validator(schema).complaints(order.input)
+    if complaints:
+        raise UsageError(f"the input does not match input_schema: {'; '.join(complaints)}")
+
+
+def _object(value: Mapping[str, JsonValue]) -> JsonObject:
+    return {str(key): storable(item) for key, item in value.items()}

@@ -1,0 +1,217 @@
+"""The model step: ask, retry what may pass, and record the one complete answer."""
+
+from datetime import timedelta
+from typing import assert_never
+
+from runner.core.errors import (
+    CallCancelled,
+    ModelAccessDenied,
+    ModelError,
+    ModelTransport,
+    ModelUnavailable,
+    PromptTooLong,
+)
+from runner.core.messages import Message, Origin, Role, Text
+from runner.core.model import CallRetried, ModelRequest, ModelResponse, StopReason
+from runner.core.records import TurnError
+from runner.core.retry import delay_after
+from runner.engine.circumstances import Circumstances
+from runner.engine.decide import timeout_error
+from runner.engine.draft import Draft
+from runner.engine.request import build_request, context_has_changed
+from runner.engine.state import State
+
+#: How often in a row a model that answered nothing is asked to say something.
+_MAX_NUDGES = 2
+_NUDGE = (
+    "Your last response was empty. If there is more to do, do it; otherwise give your answer now."
+)
+
+
+def ask_model(state: State, around: Circumstances) -> Draft:
+    """
+    Perform the model step.
+
+    Raises:
+        ClaimLost: The claim ended during the call; nothing of the answer may be kept.
+        HandBack: The worker is stopping and the call was given up.
+    """
+    draft = Draft(state)
+    context = state.agent.context(around.clock.now())
+    if context_has_changed(state.messages, context):
+        draft.say(Role.CONTEXT, [Text(text=context)])
+    request = build_request(state.agent, state.turn.kind, draft.state.messages)
+    started = around.clock.monotonic()
+    response = _attempt_until_answered(request, draft, around)
+    if response is not None:
+        draft.count_response(response.usage)
+        draft.note(
+            "model.responded",
+            model=response.model,
+            stop_reason=response.stop_reason.value,
+            request_id=response.request_id,
+            input_tokens=response.usage.input_tokens,
+            output_tokens=response.usage.output_tokens,
+            cache_read_tokens=response.usage.cache_read_tokens,
+            cache_write_tokens=response.usage.cache_write_tokens,
+            seconds=round(around.clock.monotonic() - started, 3),
+        )
+        _record(response, draft)
+    return draft
+
+
+def _attempt_until_answered(
+    request: ModelRequest, draft: Draft, around: Circumstances
+) -> ModelResponse | None:
+    """Try until there is an answer; with None, *draft* already says how the step ends instead."""
+    client = draft.state.agent.client
+    while True:
+        around.lease.check()
+        try:
+            with around.deadline.limiting(around.lease.stop) as cancelled:
+                return client.complete(request, around.on_delta, cancelled)
+        except CallCancelled:
+            around.lease.check()
+            draft.fail(_out_of_time(draft))
+            return None
+        except (ModelUnavailable, ModelTransport) as error:
+            if not _will_retry(error, client.max_attempts, draft, around):
+                return None
+        except ModelError as error:
+            draft.fail(_error(error))
+            return None
+
+
+def _will_retry(error: ModelError, max_attempts: int, draft: Draft, around: Circumstances) -> bool:
+    """Wait for the next attempt, or let *draft* hand the turn back or fail it."""
+    draft.count_attempt()
+    attempt = draft.state.turn.attempts
+    if attempt >= max_attempts:
+        draft.fail(_error(error, attempts=attempt))
+        return False
+    asked = error.retry_after if isinstance(error, ModelUnavailable) else None
+    delay = delay_after(attempt, retry_after=asked, jitter=around.jitter())
+    draft.note("model.retried", attempt=attempt, delay=round(delay, 3), error=str(error))
+    if delay > around.patience:
+        draft.hand_back("the provider asked to wait", delay=timedelta(seconds=delay))
+        return False
+    around.on_delta(CallRetried(attempt=attempt, delay=delay, error=str(error)))
+    around.deadline.wait(delay, around.lease.stop)
+    if around.deadline.seconds_left <= 0:
+        draft.fail(_out_of_time(draft))
+        return False
+    return True
+
+
+def _record(response: ModelResponse, draft: Draft) -> None:
+    """Turn a whole answer into what the step changes."""
+    match response.stop_reason:
+        case StopReason.TOOL_CALLS:
+            message = _keep(response, draft)
+            draft.plan(message.tool_calls)
+            draft.settle()
+        case StopReason.PAUSE:
+            _keep(response, draft)
+            draft.ask_again()
+        case StopReason.END:
+            _record_answer(response, draft)
+        case StopReason.MAX_TOKENS | StopReason.CONTEXT_FULL | StopReason.REFUSAL:
+            draft.fail(_cut_short(response, draft))
+        case _:
+            assert_never(response.stop_reason)
+
+
+def _record_answer(response: ModelResponse, draft: Draft) -> None:
+    if not any(isinstance(part, Text) and part.text.strip() for part in response.parts):
+        _nudge(draft)
+        return
+    message = _keep(response, draft)
+    if draft.state.agent.definition.output_schema is not None:
+        draft.check_output()
+    else:
+        draft.complete(message.text)
+
+
+def _nudge(draft: Draft) -> None:
+    """Ask a model that said nothing once more, a bounded number of times."""
+    nudges = 0
+    for message in reversed(draft.state.messages):
+        if message.role is not Role.NOTICE or message.text != _NUDGE:
+            break
+        nudges += 1
+    if nudges >= _MAX_NUDGES:
+        draft.fail(
+            TurnError(
+                code="empty_answer",
+                message=f"the model answered nothing {nudges + 1} times in a row",
+            )
+        )
+        return
+    draft.say(Role.NOTICE, [Text(text=_NUDGE)])
+    draft.ask_again()
+
+
+def _keep(response: ModelResponse, draft: Draft) -> Message:
+    """Store the answer whole."""
+    return draft.say(
+        Role.ASSISTANT,
+        response.parts,
+        origin=Origin(
+            provider=response.provider,
+            model=response.model,
+            prefix=draft.state.agent.prompt(draft.state.turn.kind).prefix,
+        ),
+    )
+
+
+def _cut_short(response: ModelResponse, draft: Draft) -> TurnError:
+    model = draft.state.agent.definition.model
+    details = {"request_id": response.request_id, "model": response.model}
+    match response.stop_reason:
+        case StopReason.REFUSAL:
+            why = response.explanation or "it gave no explanation"
+            return TurnError(
+                code="refused", message=f"the model declined to answer: {why}", details=details
+            )
+        case StopReason.CONTEXT_FULL:
+            return TurnError(
+                code="context_full",
+                message="the conversation fills the model's context window; start a new one",
+                details=details,
+            )
+        case _:
+            return TurnError(
+                code="truncated",
+                message=(
+                    f"the answer was cut at max_tokens = {model.max_tokens}; "
+                    f"raise models.{model.alias}.max_tokens"
+                ),
+                details=details,
+            )
+
+
+def _out_of_time(draft: Draft) -> TurnError:
+    return timeout_error(draft.state.timeout)
+
+
+def _error(error: ModelError, *, attempts: int | None = None) -> TurnError:
+    tried = f" (tried {attempts} times)" if attempts else ""
+    return TurnError(
+        code=_error_code(error),
+        message=f"{error}{tried}",
+        details={"request_id": error.request_id} if error.request_id else {},
+    )
+
+
+def _error_code(error: ModelError) -> str:
+    match error:
+        case ModelAccessDenied():
+            return "model_access_denied"
+        case PromptTooLong():
+            return "prompt_too_long"
+        case ModelUnavailable():
+            return "model_unavailable"
+        case ModelTransport():
+            return "model_transport"
+        case _:
+            return "model_rejected"

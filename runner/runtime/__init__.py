@@ -1,0 +1,1 @@
+"""Definitions brought to life."""

@@ -1,0 +1,71 @@
+"""An agent brought to life: its definition with tools that run and a client that answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from runner.core.model import Effort, ThinkingSetting, ToolSpec
+from runner.core.ports import ModelClient
+from runner.core.records import TurnKind
+from runner.core.tooling import Tool
+from runner.definitions.snapshot import ResolvedAgent
+from runner.definitions.thinking import BudgetThinking, EffortThinking, Thinking
+from runner.runtime.environment import environment
+from runner.runtime.prompt import Prompt, build_prompt
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Agent:
+    """One snapshot's agent. Immutable, and shared by every turn that runs with the snapshot."""
+
+    definition: ResolvedAgent
+    content_hash: str
+    client: ModelClient
+    tools: Mapping[str, Tool]
+    prompts: Mapping[TurnKind, Prompt]
+
+    @classmethod
+    def of(
+        cls, definition: ResolvedAgent, *, client: ModelClient, tools: Mapping[str, Tool]
+    ) -> "Agent":
+        specs = tuple(tool.spec for tool in tools.values())
+        return cls(
+            definition=definition,
+            content_hash=definition.content_hash(),
+            client=client,
+            tools=tools,
+            prompts={kind: build_prompt(definition, kind, specs) for kind in TurnKind},
+        )
+
+    @property
+    def name(self) -> str:
+        return self.definition.name
+
+    @property
+    def tool_specs(self) -> tuple[ToolSpec, ...]:
+        return tuple(tool.spec for tool in self.tools.values())
+
+    @property
+    def thinking(self) -> ThinkingSetting | None:
+        return _setting(self.definition.thinking)
+
+    def prompt(self, kind: TurnKind) -> Prompt:
+        return self.prompts[kind]
+
+    def context(self, now: datetime) -> str:
+        """Describe what is live, for the newest context message."""
+        return environment(now)
+
+
+def _setting(thinking: Thinking | None) -> ThinkingSetting | None:
+    match thinking:
+        case None:
+            return None
+        case EffortThinking(effort=effort):
+            return ThinkingSetting(effort=Effort(effort))
+        case BudgetThinking(budget=budget):
+            return ThinkingSetting(budget_tokens=budget)
+        case "off":
+            return ThinkingSetting(off=True)
+        case _:
+            return ThinkingSetting()

@@ -1,0 +1,142 @@
+"""The live agents of a project, kept current with its files."""
+
+import logging
+from collections.abc import Callable, Mapping
+from threading import Lock
+
+from runner.core.errors import DefinitionError, NotFound
+from runner.core.ports import ModelClient
+from runner.core.tooling import Tool
+from runner.definitions.problem import Problem, Severity
+from runner.definitions.project import Project
+from runner.definitions.snapshot import ResolvedAgent, resolve
+from runner.definitions.tool import ToolDefinition
+from runner.runtime.agent import Agent
+
+log = logging.getLogger(__name__)
+
+
+class Catalog:
+    """
+    Live agents: the current ones by name, and those of stored snapshots by hash.
+
+    Files are read again when they changed. While they have errors the last good definitions stay
+    in force and the problems can be asked for.
+    """
+
+    def __init__(
+        self,
+        *,
+        load: Callable[[], Project],
+        fingerprint: Callable[[], object],
+        client_of: Callable[[str], ModelClient],
+        tool_of: Callable[[ToolDefinition], Tool],
+    ) -> None:
+        self._load = load
+        self._fingerprint = fingerprint
+        self._client_of = client_of
+        self._tool_of = tool_of
+        self._lock = Lock()
+        self._seen: object = None
+        self._good: Project | None = None
+        self._problems: tuple[Problem, ...] = ()
+        self._agents: dict[str, Agent] = {}
+
+    def refresh(self) -> bool:
+        """Read the files again if they changed; return whether they had."""
+        with self._lock:
+            return self._refresh()
+
+    def problems(self) -> tuple[Problem, ...]:
+        """Return what is wrong with the files as they are now."""
+        with self._lock:
+            self._refresh()
+            return self._problems
+
+    def definitions(self) -> Mapping[str, ResolvedAgent]:
+        """
+        Return every current agent, resolved, by name.
+
+        Raises:
+            DefinitionError: The files have errors and were never good.
+        """
+        project = self._current()
+        return {name: resolve(project, name) for name in sorted(project.registry.agents)}
+
+    def agent(self, name: str) -> Agent:
+        """
+        Bring the current definition of *name* to life.
+
+        Raises:
+            DefinitionError: The files have errors and were never good.
+            NotFound: There is no such agent.
+        """
+        project = self._current()
+        if name not in project.registry.agents:
+            raise NotFound(_unknown(name, project))
+        return self._live(resolve(project, name))
+
+    def known(self, content_hash: str) -> Agent | None:
+        """Return the live agent with this hash, if it was brought to life before."""
+        with self._lock:
+            return self._agents.get(content_hash)
+
+    def revive(self, snapshot: str) -> Agent:
+        """
+        Bring a stored snapshot to life.
+
+        Raises:
+            ConfigError: It names a client or a function that is not there any more.
+        """
+        return self._live(ResolvedAgent.from_canonical(snapshot))
+
+    def _live(self, definition: ResolvedAgent) -> Agent:
+        content_hash = definition.content_hash()
+        known = self.known(content_hash)
+        if known is not None:
+            return known
+        agent = Agent.of(
+            definition,
+            client=self._client_of(definition.model.client),
+            tools={tool.name: self._tool_of(tool) for tool in definition.tools},
+        )
+        with self._lock:
+            return self._agents.setdefault(content_hash, agent)
+
+    def _current(self) -> Project:
+        with self._lock:
+            self._refresh()
+            if self._good is not None:
+                return self._good
+            errors = _errors(self._problems)
+            raise DefinitionError(
+                f"the definitions have {len(errors)} problem{'s' if len(errors) > 1 else ''}, "
+                f"the first at {errors[0].path}:{errors[0].line}: {errors[0].message}; "
+                "run `runner validate` to see all"
+            )
+
+    def _refresh(self) -> bool:
+        seen = self._fingerprint()
+        if seen == self._seen:
+            return False
+        project = self._load()
+        self._seen = seen
+        self._problems = project.problems
+        errors = _errors(project.problems)
+        if not errors:
+            self._good = project
+        elif self._good is not None:
+            log.warning(
+                "definitions have problems; the last good ones stay in force",
+                extra={"problems": len(errors), "first": errors[0].message},
+            )
+        return True
+
+
+def _errors(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
+    return tuple(problem for problem in problems if problem.severity is Severity.ERROR)
+
+
+def _unknown(name: str, project: Project) -> str:
+    known = ", ".join(sorted(project.registry.agents)) or "none"
+    return f"there is no agent {name!r}; the agents are: {known}"
