@@ -1,0 +1,1 @@
+"""YAML documents, what they mean, and their registry."""

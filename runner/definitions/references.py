@@ -1,0 +1,49 @@
+"""References between definitions, checked when all of them have been read."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+
+from runner.definitions.codes import Code
+from runner.definitions.config_loader import LoadedConfig
+from runner.definitions.definition_file import DefinitionFile, Draft
+from runner.definitions.problem import Problem
+from runner.definitions.source import MAX_PROBLEMS
+from runner.definitions.surroundings import Surroundings
+
+
+def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Surroundings:
+    """What the definitions in some files may refer to."""
+    names = set[str]()
+    for file in files:
+        names |= file.lost_names
+        names |= {draft.name for draft in file.drafts if draft.kind == "tool"}
+    return Surroundings(
+        root=loaded.root,
+        config=loaded.config,
+        unsure=loaded.unsure,
+        tools=frozenset(names),
+    )
+
+
+class References:
+    """Checks drafts in order, and remembers which names are taken."""
+
+    def __init__(self, surroundings: Surroundings) -> None:
+        self._surroundings = surroundings
+        self._taken: dict[tuple[str, str], Draft] = {}
+
+    def check(self, draft: Draft) -> list[Problem]:
+        """Tell what in a definition refers to what is not there, or is there already."""
+        found = chain(self._duplicate(draft), draft.reading.check(self._surroundings))
+        return list(islice(found, MAX_PROBLEMS + 1))
+
+    def _duplicate(self, draft: Draft) -> Iterator[Problem]:
+        first = self._taken.setdefault((draft.kind, draft.name), draft)
+        if first is not draft:
+            place, other = draft.location, first.location
+            yield draft.document.source.problem(
+                Code.DUPLICATE_DEFINITION,
+                f"the {draft.kind} {draft.name!r} is defined already in {other.path}:{other.line}",
+                at=(place.line, place.column),
+                related=(other,),
+            )

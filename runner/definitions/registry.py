@@ -1,0 +1,78 @@
+"""All definitions by kind and name."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Self, TypeVar
+
+from runner.core.errors import NotFound
+from runner.definitions.agent import AgentDefinition
+from runner.definitions.kinds import Definition
+from runner.definitions.problem import Location
+from runner.definitions.tool import ToolDefinition
+from runner.definitions.variants import nearest
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registry:
+    """Definitions whose files have been put in; immutable."""
+
+    agents: Mapping[str, AgentDefinition]
+    tools: Mapping[str, ToolDefinition]
+    #: Where each definition starts, by kind and name.
+    origins: Mapping[tuple[str, str], Location]
+
+    @classmethod
+    def of(cls, definitions: Iterable[tuple[Definition, Location]]) -> Self:
+        """Collect definitions; of two with the same name the first stays."""
+        agents: dict[str, AgentDefinition] = {}
+        tools: dict[str, ToolDefinition] = {}
+        origins: dict[tuple[str, str], Location] = {}
+        for definition, location in definitions:
+            if isinstance(definition, AgentDefinition):
+                agents.setdefault(definition.name, definition)
+            else:
+                tools.setdefault(definition.name, definition)
+            origins.setdefault((definition.kind, definition.name), location)
+        return cls(
+            agents=MappingProxyType(agents),
+            tools=MappingProxyType(tools),
+            origins=MappingProxyType(origins),
+        )
+
+    def get(self, kind: str, name: str) -> Definition:
+        """
+        One definition.
+
+        Raises:
+            NotFound: There is none; the message suggests the nearest name.
+        """
+        return self.agent(name) if kind == "agent" else self.tool(name)
+
+    def agent(self, name: str) -> AgentDefinition:
+        """
+        One agent.
+
+        Raises:
+            NotFound: There is none; the message suggests the nearest name.
+        """
+        return _named("agent", name, self.agents)
+
+    def tool(self, name: str) -> ToolDefinition:
+        """
+        One tool that has its own document.
+
+        Raises:
+            NotFound: There is none; the message suggests the nearest name.
+        """
+        return _named("tool", name, self.tools)
+
+
+def _named(kind: str, name: str, known: Mapping[str, T]) -> T:
+    if name in known:
+        return known[name]
+    meant = nearest(name, known)
+    hint = f"; did you mean {meant!r}?" if meant else ""
+    raise NotFound(f"no {kind} named {name!r}{hint}")

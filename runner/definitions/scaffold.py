@@ -1,0 +1,117 @@
+"""The first files of a new agent or tool."""
+
+import keyword
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from runner.core.errors import UsageError
+from runner.definitions.config import Config
+from runner.definitions.python_references import is_folder
+from runner.definitions.scalars import NAME_PATTERN
+
+_AGENT: Final = """\
+# yaml-language-server: $schema={schema}
+name: {name}
+description: What {name} is for, in one sentence.
+model: {model}
+instructions: |
+  Say here what the agent has to do, and how.
+tools: []
+"""
+_PYTHON_TOOL: Final = """\
+# yaml-language-server: $schema={schema}
+kind: tool
+name: {name}
+description: What {name} does, for the model that calls it.
+python: {function}:{function}
+parameters:
+  text: string
+"""
+_BUILTIN_TOOL: Final = """\
+# yaml-language-server: $schema={schema}
+kind: tool
+name: {name}
+description: Reads a text file of this project.
+builtin: read_file
+"""
+_MODULE: Final = '''\
+"""The tool {name}."""
+
+
+def {function}(text: str) -> dict[str, object]:
+    """Replace this with what the tool does."""
+    return {{"text": text}}
+'''
+
+
+def new_agent(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
+    """
+    The file of a new agent, by its path.
+
+    Raises:
+        UsageError: The name is not one.
+    """
+    _check_name(name)
+    folder = root / config.agents_dir
+    text = _AGENT.format(
+        name=name, model=config.defaults.model, schema=_schema("agent", folder, root)
+    )
+    return {folder / f"{name}.yaml": text}
+
+
+def new_tool(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
+    """
+    The files of a new tool, by their paths: in Python where the config lists a folder for it.
+
+    Raises:
+        UsageError: The name is not one.
+    """
+    _check_name(name)
+    folder = root / config.agents_dir
+    path, schema = folder / f"{name}.yaml", _schema("tool", folder, root)
+    modules = next((entry for entry in config.python_modules if is_folder(entry)), None)
+    if modules is None:
+        return {path: _BUILTIN_TOOL.format(name=name, schema=schema)}
+    function = _identifier(name)
+    return {
+        path: _PYTHON_TOOL.format(name=name, schema=schema, function=function),
+        root / modules / f"{function}.py": _MODULE.format(name=name, function=function),
+    }
+
+
+def write_new(files: Mapping[Path, str]) -> None:
+    """
+    Write files, none of which may exist.
+
+    Raises:
+        UsageError: One exists; nothing was written.
+    """
+    for path in files:
+        if path.exists():
+            raise UsageError(f"{str(path)!r} exists already; choose another name or remove it")
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+
+
+def _check_name(name: str) -> None:
+    if not re.fullmatch(NAME_PATTERN.removesuffix("$"), name):
+        raise UsageError(
+            f"{name!r} is not a name: use at most 64 of a-z, 0-9, _ and -, starting with a-z or 0-9"
+        )
+
+
+def _schema(kind: str, folder: Path, root: Path) -> str:
+    return Path(os.path.relpath(root / "schemas" / f"{kind}.schema.json", folder)).as_posix()
+
+
+def _identifier(name: str) -> str:
+    """The nearest name that Python takes for a function and a module."""
+    word = name.replace("-", "_")
+    if word[0].isdigit():
+        return f"tool_{word}"
+    return f"{word}_tool" if keyword.iskeyword(word) else word

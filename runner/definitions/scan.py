@@ -1,0 +1,92 @@
+"""The definition files beneath a folder, and whether any of them has changed."""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from runner.definitions.codes import Code
+from runner.definitions.paths import PathRefused, inside
+from runner.definitions.problem import Problem
+
+_SUFFIXES: Final = frozenset({".yaml", ".yml"})
+
+
+@dataclass(slots=True, kw_only=True)
+class Scan:
+    """What was found, in the order of names."""
+
+    root: Path
+    files: list[Path] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    _seen: set[Path] = field(default_factory=set)
+
+    def folder(self, folder: Path) -> None:
+        """Look through a folder and those in it, once each, whatever leads there."""
+        real = folder.resolve()
+        if real in self._seen:
+            return
+        self._seen.add(real)
+        try:
+            entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError:
+            self._refuse(folder, Code.UNREADABLE_FILE, "the folder cannot be read")
+            return
+        for entry in entries:
+            if not entry.name.startswith(("_", ".")):
+                self._entry(entry)
+
+    def _entry(self, entry: os.DirEntry[str]) -> None:
+        path = Path(entry.path)
+        is_file = path.suffix in _SUFFIXES
+        try:
+            if entry.is_symlink() and (is_file or entry.is_dir()):
+                inside(self.root, path)
+            if entry.is_dir():
+                self.folder(path)
+            elif is_file:
+                self.files.append(path)
+        except PathRefused as refused:
+            self._refuse(path, refused.code, refused.message)
+
+    def _refuse(self, path: Path, code: Code, message: str) -> None:
+        self.problems.append(
+            Problem(path=shown(self.root, path), line=1, column=1, code=code, message=message)
+        )
+
+
+def scan(root: Path, folder: Path) -> Scan:
+    """Find the definition files of a project; names that start with `_` or `.` are left out."""
+    found = Scan(root=root)
+    with suppress(PathRefused):
+        folder = inside(root, folder)
+        if folder.is_dir():
+            found.folder(folder)
+    return found
+
+
+def shown(root: Path, path: Path) -> str:
+    """A path as problems name it."""
+    relative = path.relative_to(root) if path.is_relative_to(root) else path
+    return os.fsencode(relative.as_posix()).decode("utf-8", "replace")
+
+
+def digest_of(stats: Iterable[bytes]) -> str:
+    """One text for what is known of some files, in whatever order."""
+    return hashlib.sha256(b"".join(sorted(stats))).hexdigest()
+
+
+def stats_of(files: Iterable[Path]) -> list[bytes]:
+    """What tells whether a file has changed, without reading it."""
+    return [os.fsencode(path) + _stat(path).encode() for path in files]
+
+
+def _stat(path: Path) -> str:
+    try:
+        found = path.stat()
+    except OSError:
+        return "\0-\n"
+    return f"\0{found.st_mtime_ns} {found.st_size} {found.st_ino}\n"

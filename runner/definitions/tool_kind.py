@@ -1,0 +1,69 @@
+"""What makes a tool's definition whole and right, beyond its form."""
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from runner.definitions.codes import Code
+from runner.definitions.document import Document
+from runner.definitions.nodes import Path
+from runner.definitions.paths import PathRefused
+from runner.definitions.problem import Problem
+from runner.definitions.python_references import find_module, parse_reference
+from runner.definitions.schema_files import check_inline
+from runner.definitions.surroundings import Surroundings
+from runner.definitions.template import keys
+from runner.definitions.tool import BuiltinTool, PythonTool, ToolDefinition
+
+
+def complete(
+    tool: ToolDefinition, document: Document, at: Path = ()
+) -> tuple[ToolDefinition, list[Problem]]:
+    """Make a tool independent of the file it stands in."""
+    match tool:
+        case BuiltinTool(root=str(folder)):
+            try:
+                root = document.base.folder_at(folder)
+            except PathRefused as refused:
+                return tool, [document.problem((*at, "root"), refused.code, refused.message)]
+            return tool.model_copy(update={"root": root}), []
+        case BuiltinTool() | PythonTool():
+            return tool, []
+        case _:
+            assert_never(tool)
+
+
+def check(
+    tool: ToolDefinition, document: Document, surroundings: Surroundings, at: Path = ()
+) -> Iterator[Problem]:
+    """Tell what in a tool refers to what is not there."""
+    if tool.parameters is not None:
+        yield from check_inline(document, (*at, "parameters"), tool.parameters)
+    if isinstance(tool.terminal, str):
+        try:
+            keys(tool.terminal)
+        except ValueError as error:
+            yield document.problem((*at, "terminal"), Code.BAD_TEMPLATE, str(error))
+    match tool:
+        case PythonTool():
+            yield from _check_python(tool, document, surroundings, at)
+        case BuiltinTool():
+            if tool.parameters is not None:
+                message = "a builtin tool has its own parameters"
+                yield document.problem((*at, "parameters"), Code.KEY_CONFLICT, message, at_key=True)
+        case _:
+            assert_never(tool)
+
+
+def _check_python(
+    tool: PythonTool, document: Document, surroundings: Surroundings, at: Path
+) -> Iterator[Problem]:
+    if "python_modules" in surroundings.unsure:
+        return
+    module = parse_reference(tool.python).module
+    if find_module(module, surroundings.config.python_modules, surroundings.root) is None:
+        yield document.problem(
+            (*at, "python"),
+            Code.MODULE_NOT_ALLOWED,
+            f"the config does not list the module {module!r}",
+            hint="list it, or the project folder it is in, under python_modules",
+        )
