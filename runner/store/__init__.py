@@ -1,0 +1,1 @@
+"""The durable store: SQLAlchemy over PostgreSQL or SQLite, with the same meaning on both."""

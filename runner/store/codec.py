@@ -1,0 +1,215 @@
+"""Records as the JSON text and the columns that hold them, written before a transaction begins."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Final, TypeAlias, assert_never
+
+from sqlalchemy import RowMapping
+
+from runner.core.ids import ConversationId, ExecutionId, MessageId, TurnId, WorkerId
+from runner.core.jsonvalue import JsonObject, JsonValue, dump_json, storable, storable_text
+from runner.core.messages import (
+    Message,
+    Opaque,
+    Origin,
+    Part,
+    Text,
+    Thinking,
+    ToolCall,
+    ToolResult,
+)
+from runner.core.model import Usage
+from runner.core.records import Conversation, Event, NewEvent, ToolExecution, Turn, TurnError
+
+#: The values of one row by the names of its columns.
+Columns: TypeAlias = dict[str, object]
+
+_PARTS: Final[Mapping[str, Callable[..., Part]]] = {
+    "text": Text,
+    "thinking": Thinking,
+    "tool_call": ToolCall,
+    "tool_result": ToolResult,
+    "opaque": Opaque,
+}
+
+
+def to_json(value: object) -> str:
+    """Write *value* so that every database can hold it, and holds the same."""
+    return dump_json(storable(value))
+
+
+def to_json_or_null(value: object) -> str | None:
+    return None if value is None else to_json(value)
+
+
+def from_json(text: str | None) -> JsonValue:
+    value: JsonValue = None if text is None else json.loads(text)
+    return value
+
+
+def _object(text: str) -> JsonObject:
+    value: JsonObject = json.loads(text)
+    return value
+
+
+def parts_to_json(parts: Sequence[Part]) -> str:
+    return to_json([_part_to_object(part) for part in parts])
+
+
+def parts_from_json(text: str) -> tuple[Part, ...]:
+    return tuple(_PARTS[body.pop("type")](**body) for body in json.loads(text))
+
+
+def _part_to_object(part: Part) -> JsonObject:
+    match part:
+        case Text():
+            return {"type": "text", "text": part.text, **_extra(part)}
+        case Thinking():
+            return {"type": "thinking", "text": part.text, **_extra(part)}
+        case ToolCall():
+            return {
+                "type": "tool_call",
+                "call_id": part.call_id,
+                "name": part.name,
+                "arguments": part.arguments,
+                **_extra(part),
+            }
+        case ToolResult():
+            return {
+                "type": "tool_result",
+                "call_id": part.call_id,
+                "name": part.name,
+                "content": part.content,
+                "is_error": part.is_error,
+            }
+        case Opaque():
+            return {"type": "opaque", "block": part.block}
+        case _:
+            assert_never(part)
+
+
+def _extra(part: Text | Thinking | ToolCall) -> JsonObject:
+    return {"extra": part.extra} if part.extra else {}
+
+
+def error_to_json(error: TurnError | None) -> str | None:
+    return None if error is None else to_json(asdict(error))
+
+
+def usage_to_json(usage: Usage) -> str:
+    return dump_json(asdict(usage))
+
+
+def message_columns(message: Message) -> Columns:
+    return {
+        "id": message.id,
+        "conversation_id": message.conversation_id,
+        "turn_id": message.turn_id,
+        "seq": message.seq,
+        "role": message.role,
+        "parts": parts_to_json(message.parts),
+        "execution_id": message.execution_id,
+        "origin": None if message.origin is None else to_json(asdict(message.origin)),
+    }
+
+
+def execution_columns(execution: ToolExecution) -> Columns:
+    return {
+        "id": execution.id,
+        "turn_id": execution.turn_id,
+        "call_id": storable_text(execution.call_id),
+        "tool": storable_text(execution.tool),
+        "position": execution.position,
+        "arguments": to_json(execution.arguments),
+        "status": execution.status,
+        "fence": execution.fence,
+    }
+
+
+def event_columns(turn_id: TurnId, event: NewEvent) -> Columns:
+    return {"turn_id": turn_id, "kind": storable_text(event.kind), "body": to_json(event.body)}
+
+
+def conversation_from(row: RowMapping) -> Conversation:
+    return Conversation(
+        id=ConversationId(row["id"]), agent=row["agent"], created_at=row["created_at"]
+    )
+
+
+def turn_from(row: RowMapping) -> Turn:
+    error = row["error"]
+    worker = row["worker_id"]
+    principal = row["principal"]
+    return Turn(
+        id=TurnId(row["id"]),
+        conversation_id=ConversationId(row["conversation_id"]),
+        agent=row["agent"],
+        definition_hash=row["definition_hash"],
+        kind=row["kind"],
+        status=row["status"],
+        phase=row["phase"],
+        lane=row["lane"],
+        fence=row["fence"],
+        step=row["step"],
+        claims=row["claims"],
+        iterations=row["iterations"],
+        tool_executions=row["tool_executions"],
+        attempts=row["attempts"],
+        usage=Usage(**json.loads(row["usage"])),
+        principal=None if principal is None else _object(principal),
+        context=_object(row["context"]),
+        metadata=_object(row["metadata"]),
+        result=row["result"],
+        output_data=from_json(row["output_data"]),
+        error=None if error is None else TurnError(**json.loads(error)),
+        worker_id=None if worker is None else WorkerId(worker),
+        lease_expires_at=row["lease_expires_at"],
+        not_before=row["not_before"],
+        deadline_at=row["deadline_at"],
+        created_at=row["created_at"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+    )
+
+
+def message_from(row: RowMapping) -> Message:
+    execution = row["execution_id"]
+    origin = row["origin"]
+    return Message(
+        id=MessageId(row["id"]),
+        conversation_id=ConversationId(row["conversation_id"]),
+        turn_id=TurnId(row["turn_id"]),
+        role=row["role"],
+        parts=parts_from_json(row["parts"]),
+        seq=row["seq"],
+        execution_id=None if execution is None else ExecutionId(execution),
+        origin=None if origin is None else Origin(**json.loads(origin)),
+        created_at=row["created_at"],
+    )
+
+
+def execution_from(row: RowMapping) -> ToolExecution:
+    return ToolExecution(
+        id=ExecutionId(row["id"]),
+        turn_id=TurnId(row["turn_id"]),
+        call_id=row["call_id"],
+        tool=row["tool"],
+        position=row["position"],
+        arguments=_object(row["arguments"]),
+        status=row["status"],
+        fence=row["fence"],
+        created_at=row["created_at"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+    )
+
+
+def event_from(row: RowMapping) -> Event:
+    return Event(
+        id=row["id"],
+        turn_id=TurnId(row["turn_id"]),
+        kind=row["kind"],
+        body=_object(row["body"]),
+        at=row["at"],
+    )

@@ -1,0 +1,98 @@
+"""How a turn is claimed and written to."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from sqlalchemy import bindparam, select, update
+
+from runner.core.errors import StoreUnavailable
+from runner.core.ids import ConversationId, TurnId, WorkerId
+from runner.core.messages import Message
+from runner.core.records import Claim, ClaimedTurn, StepWrite, ToolExecution
+from runner.core.states import LIVE, TurnStatus
+from runner.store.claiming import Claiming
+from runner.store.clock import db_now_plus
+from runner.store.codec import execution_from, message_from
+from runner.store.conditions import has_status
+from runner.store.database import Database
+from runner.store.statements import SELECT_EXECUTIONS
+from runner.store.stepping import Stepping
+from runner.store.tables import MessageRow, TurnRow
+
+_SELECT_TRANSCRIPT: Final = (
+    select(MessageRow)
+    .where(MessageRow.conversation_id == bindparam("conversation"), MessageRow.seq.is_not(None))
+    .order_by(MessageRow.seq)
+)
+_SELECT_FIRST_LIVE: Final = (
+    select(TurnRow.id, TurnRow.status)
+    .where(TurnRow.conversation_id == bindparam("conversation"), has_status(TurnRow.status, *LIVE))
+    .order_by(TurnRow.lane)
+    .limit(1)
+)
+_RENEW: Final = (
+    update(TurnRow)
+    .where(TurnRow.worker_id == bindparam("worker"), has_status(TurnRow.status, TurnStatus.RUNNING))
+    .values(lease_expires_at=db_now_plus("lease"))
+    .returning(TurnRow.id, TurnRow.fence)
+)
+
+
+class SqlJournal:
+    """The journal over a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def claim(
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+    ) -> ClaimedTurn | None:
+        """
+        Claim a pending, due turn that is first in its lane, or return None.
+
+        Its status is part of the condition, so of two workers that saw the same pending turn one
+        changes no row; were there a turn of the same conversation running all the same, the unique
+        index would refuse a second.
+        """
+        return self._database.write(Claiming(turn_id, worker_id, lease), on_conflict=lambda: None)
+
+    def transcript(self, conversation_id: ConversationId) -> Sequence[Message]:
+        rows = self._database.rows(_SELECT_TRANSCRIPT, {"conversation": conversation_id})
+        return [message_from(row) for row in rows]
+
+    def executions(self, turn_id: TurnId) -> Sequence[ToolExecution]:
+        rows = self._database.rows(SELECT_EXECUTIONS, {"turn": turn_id})
+        return [execution_from(row) for row in rows]
+
+    def commit(self, write: StepWrite) -> TurnId | None:
+        """
+        Write one step; when it ended the turn, return the next turn of the lane, if any.
+
+        Fence, status and step are part of the condition, so a claim that was taken over changes
+        nothing, and one step is not written twice. The next turn is looked for after the commit,
+        so that one submitted at the same moment is either seen here or sees this turn ended.
+        """
+        self._database.write(Stepping(write))
+        if not write.turn.status.is_ended:
+            return None
+        try:
+            return self._next_turn(write.turn.conversation_id)
+        except StoreUnavailable:
+            return None  # The step is written; a sweep finds the next turn.
+
+    def renew(self, worker_id: WorkerId, *, lease: timedelta) -> Sequence[Claim]:
+        """
+        Extend every claim of *worker_id* in one statement and return those it still has.
+
+        A claim whose lease is over but which nobody has taken yet is extended like any other.
+        """
+        key = {"worker": worker_id, "lease": lease.total_seconds()}
+        rows = self._database.write(lambda connection: connection.execute(_RENEW, key).all())
+        return [Claim(turn_id=TurnId(row.id), worker_id=worker_id, fence=row.fence) for row in rows]
+
+    def _next_turn(self, conversation_id: ConversationId) -> TurnId | None:
+        rows = self._database.rows(_SELECT_FIRST_LIVE, {"conversation": conversation_id})
+        return next(
+            (TurnId(row["id"]) for row in rows if row["status"] is TurnStatus.PENDING), None
+        )

@@ -1,0 +1,34 @@
+"""The store: the four roles that other parts know it by, over one database."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from runner.store.database import Database
+from runner.store.intake import SqlIntake
+from runner.store.journal import SqlJournal
+from runner.store.sweeps import SqlSweeps
+from runner.store.views import SqlViews
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """All that can be done with one database."""
+
+    database: Database
+    intake: SqlIntake
+    journal: SqlJournal
+    sweeps: SqlSweeps
+    views: SqlViews
+
+    @classmethod
+    def over(cls, database: Database) -> Self:
+        return cls(
+            database=database,
+            intake=SqlIntake(database),
+            journal=SqlJournal(database),
+            sweeps=SqlSweeps(database),
+            views=SqlViews(database),
+        )
+
+    def close(self) -> None:
+        self.database.close()

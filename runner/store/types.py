@@ -1,0 +1,42 @@
+"""Column types that mean the same on every database."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from sqlalchemy import BigInteger, DateTime, Dialect
+from sqlalchemy.types import TypeDecorator, TypeEngine
+from typing_extensions import override
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND: Final = timedelta(microseconds=1)
+
+
+class Instant(TypeDecorator[datetime]):
+    """A point in time: `timestamptz` on PostgreSQL, microseconds since 1970 in UTC on SQLite."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    @override
+    def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[datetime] | TypeEngine[int]:
+        if dialect.name == "sqlite":
+            return dialect.type_descriptor(BigInteger())
+        return dialect.type_descriptor(DateTime(timezone=True))
+
+    @override
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> object:
+        if value is None or dialect.name != "sqlite":
+            return value
+        return (value - _EPOCH) // _MICROSECOND
+
+    @override
+    def process_result_value(
+        self, value: datetime | int | None, dialect: Dialect
+    ) -> datetime | None:
+        match value:
+            case None:
+                return None
+            case int():
+                return _EPOCH + value * _MICROSECOND
+            case datetime():
+                return value.astimezone(UTC)

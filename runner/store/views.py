@@ -1,0 +1,100 @@
+"""What people and programs read of the store."""
+
+from collections.abc import Sequence
+from typing import Final
+
+from sqlalchemy import Select, bindparam, func, select
+
+from runner.core.errors import NotFound
+from runner.core.ids import ConversationId, TurnId
+from runner.core.messages import Message
+from runner.core.ports import TurnFilter
+from runner.core.records import Conversation, Event, ToolExecution, Turn
+from runner.core.states import TurnStatus
+from runner.store.codec import (
+    conversation_from,
+    event_from,
+    execution_from,
+    message_from,
+    turn_from,
+)
+from runner.store.conditions import has_status
+from runner.store.database import Database
+from runner.store.statements import SELECT_EXECUTIONS, get_turn
+from runner.store.tables import ConversationRow, EventRow, MessageRow, TurnRow
+
+_SELECT_CONVERSATION: Final = select(ConversationRow).where(
+    ConversationRow.id == bindparam("conversation")
+)
+_SELECT_MESSAGES: Final = (
+    select(MessageRow)
+    .join(TurnRow, TurnRow.id == MessageRow.turn_id)
+    .where(MessageRow.conversation_id == bindparam("conversation"))
+    .order_by(
+        MessageRow.seq.nulls_last(), TurnRow.lane.nulls_last(), MessageRow.created_at, MessageRow.id
+    )
+)
+_SELECT_EVENTS: Final = (
+    select(EventRow)
+    .where(EventRow.turn_id == bindparam("turn"), EventRow.id > bindparam("after"))
+    .order_by(EventRow.id)
+    .limit(bindparam("most"))
+)
+_COUNT: Final = (
+    select(TurnRow.status, func.count().label("turns"))
+    .where(has_status(TurnRow.status, *(s for s in TurnStatus if not s.is_ended)))
+    .group_by(TurnRow.status)
+)
+
+
+class SqlViews:
+    """The views over a database."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def turn(self, turn_id: TurnId) -> Turn:
+        return self._database.read(lambda connection: get_turn(connection, turn_id))
+
+    def turns(self, which: TurnFilter) -> Sequence[Turn]:
+        return [turn_from(row) for row in self._database.rows(_matching(which))]
+
+    def conversation(self, conversation_id: ConversationId) -> Conversation:
+        rows = self._database.rows(_SELECT_CONVERSATION, {"conversation": conversation_id})
+        if not rows:
+            raise NotFound(f"there is no conversation {conversation_id!r}")
+        return conversation_from(rows[0])
+
+    def messages(
+        self, conversation_id: ConversationId, *, queued: bool = True
+    ) -> Sequence[Message]:
+        """Return a conversation's messages, and after them the triggers of turns not started."""
+        statement = (
+            _SELECT_MESSAGES if queued else _SELECT_MESSAGES.where(MessageRow.seq.is_not(None))
+        )
+        rows = self._database.rows(statement, {"conversation": conversation_id})
+        return [message_from(row) for row in rows]
+
+    def tool_executions(self, turn_id: TurnId) -> Sequence[ToolExecution]:
+        rows = self._database.rows(SELECT_EXECUTIONS, {"turn": turn_id})
+        return [execution_from(row) for row in rows]
+
+    def events(self, turn_id: TurnId, *, after: int = 0, limit: int = 500) -> Sequence[Event]:
+        """Return a turn's events with an id above *after*, in order."""
+        rows = self._database.rows(_SELECT_EVENTS, {"turn": turn_id, "after": after, "most": limit})
+        return [event_from(row) for row in rows]
+
+    def counts(self) -> dict[TurnStatus, int]:
+        """Count the turns that have not ended, by status."""
+        return {row["status"]: row["turns"] for row in self._database.rows(_COUNT)}
+
+
+def _matching(which: TurnFilter) -> Select[TurnRow]:
+    statement = select(TurnRow).order_by(TurnRow.created_at.desc(), TurnRow.id.desc())
+    if which.statuses:
+        statement = statement.where(has_status(TurnRow.status, *which.statuses))
+    if which.agent is not None:
+        statement = statement.where(TurnRow.agent == which.agent)
+    if which.conversation_id is not None:
+        statement = statement.where(TurnRow.conversation_id == which.conversation_id)
+    return statement.limit(which.limit)
