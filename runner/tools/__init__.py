@@ -1,0 +1,1 @@
+"""Tools brought to life: how they are built, called, and answered for."""
