@@ -1,0 +1,1 @@
+"""Clients: one module or package for each provider of models."""

@@ -1,0 +1,1 @@
+"""The client for Claude, on the official SDK."""

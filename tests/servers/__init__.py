@@ -1,0 +1,1 @@
+"""Servers of our own that tests speak to."""
