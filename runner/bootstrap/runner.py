@@ -101,7 +101,7 @@ class Runner:
         agent: str,
         text: str,
         *,
-        input: JsonValue = None,
+        input: JsonValue = None,  # noqa: A002 - the word of the YAML key
         chat: bool = False,
     ) -> Preview:
         """Return the first request of such a task, or of such a conversation, storing nothing."""

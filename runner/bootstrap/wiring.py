@@ -16,7 +16,7 @@ from runner.core.records import NewEvent, Turn
 from runner.core.tooling import Tool
 from runner.definitions.config import Config
 from runner.definitions.config_loader import LoadedConfig, load_config
-from runner.definitions.project import Project, fingerprint, load_project
+from runner.definitions.project import Project, load_project
 from runner.definitions.tool import ToolDefinition
 from runner.engine.driver import Driver
 from runner.engine.heartbeat import Heartbeat
@@ -25,8 +25,11 @@ from runner.engine.sweep import Sweeper
 from runner.engine.work import Terms, TurnWorker
 from runner.runtime.agent import Agent
 from runner.runtime.catalog import Catalog
-from runner.store.store import Store, open_store
-from runner.tools.factory import Surroundings, build_tool
+from runner.store.database import Database, open_database
+from runner.store.schema import ensure_schema, schema_version, upgrade_schema
+from runner.store.store import Store
+from runner.tools.factory import build_tool
+from runner.tools.surroundings import Surroundings
 
 
 class Unobserved:
@@ -76,7 +79,13 @@ class Wiring:
         Raises:
             ConfigError: It has some.
         """
-        return self.loaded.require()
+        errors = [problem for problem in self.loaded.problems if problem.is_error]
+        if errors:
+            raise ConfigError(
+                f"the config cannot be used: {errors[0].location}: {errors[0].message}; "
+                "run `runner validate` to see all problems"
+            )
+        return self.loaded.config
 
     def project(self) -> Project:
         """Read the definitions as they are now."""
@@ -84,24 +93,53 @@ class Wiring:
 
     @cached_property
     def catalog(self) -> Catalog:
-        config, root = self.config, self.loaded.root
-        return Catalog(
-            load=self.project,
-            fingerprint=lambda: fingerprint(root, config),
-            client_of=self.client,
-            tool_of=self._tool,
+        return Catalog(load=self.project, client_of=self.client, tool_of=self._tool)
+
+    @cached_property
+    def database(self) -> Database:
+        """The database, not looked at yet."""
+        config = self.config.database
+        return open_database(
+            _absolute(config.url.reveal(), self.loaded.root),
+            pool_size=config.pool_size,
+            pool_timeout=config.pool_timeout,
+            busy_timeout=config.busy_timeout,
         )
 
     @cached_property
     def store(self) -> Store:
         """
-        The store, open and at the right schema.
+        The store, at the right schema; in an empty SQLite file it is made.
 
         Raises:
             StoreUnavailable: The database does not answer.
             SchemaMismatch: It has another schema.
         """
-        return open_store(self.config.database, root=self.loaded.root)
+        is_embedded = self.config.database.url.reveal().startswith("sqlite")
+        ensure_schema(self.database, create=is_embedded)
+        return Store.over(self.database)
+
+    def check_schema(self) -> str:
+        """
+        Return the version of the database's schema, which is the one this program needs.
+
+        Raises:
+            StoreUnavailable: The database does not answer.
+            SchemaMismatch: It has another schema, or none.
+        """
+        ensure_schema(self.database)
+        return schema_version()
+
+    def upgrade_schema(self) -> str:
+        """
+        Bring the database to the schema this program needs and return its version.
+
+        Raises:
+            StoreUnavailable: The database does not answer.
+            SchemaMismatch: Its schema is newer.
+        """
+        upgrade_schema(self.database)
+        return schema_version()
 
     @cached_property
     def dispatcher(self) -> Dispatcher:
@@ -171,8 +209,8 @@ class Wiring:
             self.heartbeat.close()
         if "dispatcher" in opened and self._given_dispatcher is None:
             self.dispatcher.close()
-        if "store" in opened:
-            self.store.close()
+        if "database" in opened:
+            self.database.close()
 
     @cached_property
     def _clients(self) -> dict[str, ModelClient]:
@@ -183,3 +221,11 @@ class Wiring:
             root=self.loaded.root, python_modules=tuple(self.config.python_modules)
         )
         return build_tool(definition, surroundings)
+
+
+def _absolute(url: str, root: Path) -> str:
+    """Let the file of an SQLite URL be relative to the project, wherever the process started."""
+    scheme, separator, file = url.partition(":///")
+    if scheme != "sqlite" or not separator:
+        return url
+    return f"sqlite:///{root / file}"

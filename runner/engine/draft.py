@@ -225,6 +225,15 @@ class Draft:
         return ToolCall(call_id=run.call_id, name=run.tool, arguments=run.arguments)
 
     def _move(self, run_id: ExecutionId, status: ExecutionStatus) -> None:
+        """Change an execution's status; one planned in this very step is stored with it."""
+        fence = self._write.claim.fence if status is ExecutionStatus.RUNNING else None
+        if any(run.id == run_id for run in self._write.planned):
+            planned = tuple(
+                replace(run, status=status, fence=fence or run.fence) if run.id == run_id else run
+                for run in self._write.planned
+            )
+            self._write = replace(self._write, planned=planned)
+            return
         moves = {move.id: move for move in self._write.moves}
         moves[run_id] = ExecutionMove(id=run_id, status=status)
         self._write = replace(self._write, moves=tuple(moves.values()))

@@ -103,7 +103,8 @@ class Driver:
             state = draft.state
             if state.turn.status is not TurnStatus.RUNNING:
                 return Driven(turn=state.turn, next_turn=next_turn)
-            if self._clock.monotonic() >= give_back_at:
+            # Only after a step that left something to read, so that every slice gets somewhere.
+            if draft.write.messages and self._clock.monotonic() >= give_back_at:
                 return self._give_back(state)
 
     def _load(self, claimed: ClaimedTurn) -> State:

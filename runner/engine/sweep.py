@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import partial
 
 from runner.core.errors import DispatchFailed, RunnerError
 from runner.core.ids import TurnId
@@ -40,17 +41,20 @@ class Sweeper:
         self._sweeps = sweeps
         self._dispatcher = dispatcher
 
-    def sweep(self, *, quiet: timedelta) -> SweepReport:
+    def sweep(self, *, quiet: timedelta | None) -> SweepReport:
         """
         Repair one batch of everything and dispatch what is ready.
 
         Args:
-            quiet: How long a turn must have been due to count as forgotten; zero takes all.
+            quiet: How long a turn must have been due to count as forgotten; zero takes all, and
+                None leaves them to whoever looks for them himself.
         """
         errors: list[str] = []
         released = _attempt(lambda: self._sweeps.release_expired(limit=_BATCH), errors)
         freed = _attempt(lambda: self._sweeps.fail_overdue(limit=_BATCH), errors)
-        due = _attempt(lambda: self._sweeps.due(limit=_BATCH, quiet=quiet), errors)
+        due: Sequence[TurnId] = ()
+        if quiet is not None:
+            due = _attempt(partial(self._sweeps.due, limit=_BATCH, quiet=quiet), errors)
         report = SweepReport(released=released, freed=freed, due=due)
         try:
             self._dispatcher.dispatch(report.dispatched)

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Callable, Mapping
 from threading import Lock
 
-from runner.core.errors import DefinitionError, NotFound
+from runner.core.errors import NotFound
 from runner.core.ports import ModelClient
 from runner.core.tooling import Tool
-from runner.definitions.problem import Problem, Severity
+from runner.definitions.problem import Problem
 from runner.definitions.project import Project
 from runner.definitions.snapshot import ResolvedAgent, resolve
 from runner.definitions.tool import ToolDefinition
@@ -28,30 +28,27 @@ class Catalog:
         self,
         *,
         load: Callable[[], Project],
-        fingerprint: Callable[[], object],
         client_of: Callable[[str], ModelClient],
         tool_of: Callable[[ToolDefinition], Tool],
     ) -> None:
         self._load = load
-        self._fingerprint = fingerprint
         self._client_of = client_of
         self._tool_of = tool_of
         self._lock = Lock()
-        self._seen: object = None
+        self._read: Project | None = None
         self._good: Project | None = None
-        self._problems: tuple[Problem, ...] = ()
         self._agents: dict[str, Agent] = {}
 
     def refresh(self) -> bool:
         """Read the files again if they changed; return whether they had."""
         with self._lock:
-            return self._refresh()
+            before = self._read
+            return self._latest() is not before
 
     def problems(self) -> tuple[Problem, ...]:
         """Return what is wrong with the files as they are now."""
         with self._lock:
-            self._refresh()
-            return self._problems
+            return self._latest().problems
 
     def definitions(self) -> Mapping[str, ResolvedAgent]:
         """
@@ -105,36 +102,23 @@ class Catalog:
 
     def _current(self) -> Project:
         with self._lock:
-            self._refresh()
-            if self._good is not None:
-                return self._good
-            errors = _errors(self._problems)
-            raise DefinitionError(
-                f"the definitions have {len(errors)} problem{'s' if len(errors) > 1 else ''}, "
-                f"the first at {errors[0].path}:{errors[0].line}: {errors[0].message}; "
-                "run `runner validate` to see all"
-            )
+            latest = self._latest()
+            if self._good is None:
+                latest.ensure_sound()
+            return self._good or latest
 
-    def _refresh(self) -> bool:
-        seen = self._fingerprint()
-        if seen == self._seen:
-            return False
-        project = self._load()
-        self._seen = seen
-        self._problems = project.problems
-        errors = _errors(project.problems)
-        if not errors:
-            self._good = project
-        elif self._good is not None:
-            log.warning(
-                "definitions have problems; the last good ones stay in force",
-                extra={"problems": len(errors), "first": errors[0].message},
-            )
-        return True
-
-
-def _errors(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    return tuple(problem for problem in problems if problem.severity is Severity.ERROR)
+    def _latest(self) -> Project:
+        if self._read is None or self._read.has_changed():
+            self._read = self._load()
+            if self._read.is_sound:
+                self._good = self._read
+            elif self._good is not None:
+                places = [str(problem.location) for problem in self._read.problems]
+                log.warning(
+                    "definitions have problems; the last good ones stay in force",
+                    extra={"problems": places},
+                )
+        return self._read
 
 
 def _unknown(name: str, project: Project) -> str:

@@ -1,0 +1,99 @@
+from dataclasses import replace
+
+import pytest
+
+from runner.core.ids import ExecutionId
+from runner.core.states import ExecutionStatus, Phase
+from runner.engine.decide import (
+    Budget,
+    CallModel,
+    CheckOutput,
+    Continue,
+    Fail,
+    GiveUpCall,
+    MarkCall,
+    OpenCall,
+    RefuseCall,
+    RunCall,
+    Snapshot,
+    Step,
+    decide,
+)
+
+RUN = ExecutionId("exec_1")
+WITHIN = Budget(
+    iterations=1, max_iterations=3, seconds_left=60, timeout="1m", claims=1, max_claims=5
+)
+PLANNED = OpenCall(id=RUN, status=ExecutionStatus.PLANNED, marked_by_us=False, replay_safe=False)
+RUNNING = replace(PLANNED, status=ExecutionStatus.RUNNING)
+
+
+@pytest.mark.parametrize(
+    ("phase", "call", "expected"),
+    [
+        pytest.param(Phase.MODEL, None, CallModel(), id="asks-the-model"),
+        pytest.param(Phase.OUTPUT, None, CheckOutput(), id="checks-the-output"),
+        pytest.param(Phase.TOOLS, None, Continue(), id="asks-again-when-all-is-answered"),
+        pytest.param(Phase.TOOLS, PLANNED, MarkCall(id=RUN), id="marks-before-the-effect"),
+        pytest.param(
+            Phase.TOOLS,
+            replace(RUNNING, marked_by_us=True),
+            RunCall(id=RUN),
+            id="runs-what-it-marked-itself",
+        ),
+        pytest.param(
+            Phase.TOOLS, RUNNING, GiveUpCall(id=RUN), id="never-repeats-what-another-claim-began"
+        ),
+        pytest.param(
+            Phase.TOOLS,
+            replace(PLANNED, replay_safe=True),
+            RunCall(id=RUN),
+            id="runs-what-is-replay-safe-without-a-mark",
+        ),
+        pytest.param(
+            Phase.TOOLS,
+            replace(PLANNED, replay_safe=True, refusal="no"),
+            RefuseCall(id=RUN, reason="no"),
+            id="refuses-even-what-is-replay-safe",
+        ),
+        pytest.param(
+            Phase.TOOLS,
+            replace(RUNNING, refusal="no"),
+            GiveUpCall(id=RUN),
+            id="does-not-claim-that-a-call-was-refused-once-it-may-have-begun",
+        ),
+    ],
+)
+def test_next_step(phase: Phase, call: OpenCall | None, expected: Step) -> None:
+    assert decide(Snapshot(phase=phase, budget=WITHIN, call=call)) == expected
+
+
+@pytest.mark.parametrize("phase", list(Phase))
+@pytest.mark.parametrize(
+    ("budget", "code", "path"),
+    [
+        pytest.param(
+            replace(WITHIN, iterations=4), "limit", "limits.max_iterations", id="iterations"
+        ),
+        pytest.param(replace(WITHIN, seconds_left=0), "limit", "limits.timeout", id="time"),
+        pytest.param(replace(WITHIN, claims=6), "poisoned", None, id="claims"),
+    ],
+)
+def test_a_turn_past_a_limit_fails_in_every_phase(
+    phase: Phase, budget: Budget, code: str, path: str | None
+) -> None:
+    step = decide(Snapshot(phase=phase, budget=budget, call=PLANNED))
+
+    assert isinstance(step, Fail)
+    assert (step.error.code, step.error.details.get("path")) == (code, path)
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        pytest.param(replace(WITHIN, iterations=3), id="the-last-iteration"),
+        pytest.param(replace(WITHIN, claims=5), id="the-last-claim"),
+    ],
+)
+def test_a_turn_at_a_limit_may_still_use_what_is_reserved(budget: Budget) -> None:
+    assert decide(Snapshot(phase=Phase.MODEL, budget=budget)) == CallModel()
