@@ -56,10 +56,17 @@ def _sections(definition: ResolvedAgent, mode: PromptMode, kind: TurnKind) -> It
     if mode == "minimal":
         return
     yield Section(name="behaviour", text=_text("behaviour"))
+    hints = [f"- {name}: {hint}" for name, hint in _hints(definition)]
+    if hints:
+        yield Section(name="tool_hints", text="\n".join(("# When to use the tools", "", *hints)))
     if mode == "task" or kind is TurnKind.TASK:
         yield Section(name="task", text=_text("task"))
     else:
         yield Section(name="chat", text=_text("chat"))
+
+
+def _hints(definition: ResolvedAgent) -> list[tuple[str, str]]:
+    return [(tool.name, tool.usage_hint.strip()) for tool in definition.tools if tool.usage_hint]
 
 
 def _introduction(definition: ResolvedAgent) -> str:
