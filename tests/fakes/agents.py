@@ -1,6 +1,10 @@
 """Agents made in code."""
 
-from runner.core.jsonvalue import JsonObject
+import json
+
+from pydantic import JsonValue as SchemaValue
+
+from runner.core.jsonvalue import JsonObject, dump_json
 from runner.core.ports import ModelClient
 from runner.core.tooling import Tool
 from runner.definitions.snapshot import ResolvedAgent, ResolvedLimits, ResolvedModel
@@ -27,7 +31,12 @@ def make_agent(
         tools=(),
         limits=limits or ResolvedLimits(),
         thinking=None,
-        input_schema=None if input_schema is None else dict(input_schema),
-        output_schema=None if output_schema is None else dict(output_schema),
+        input_schema=_schema(input_schema),
+        output_schema=_schema(output_schema),
     )
     return Agent.of(definition, client=client, tools={tool.spec.name: tool for tool in tools})
+
+
+def _schema(schema: JsonObject | None) -> dict[str, SchemaValue] | None:
+    loaded: dict[str, SchemaValue] | None = json.loads(dump_json(schema))
+    return loaded

@@ -108,8 +108,9 @@ def test_a_wait_that_is_too_short_leaves_the_turn_alone(runner: Runner) -> None:
 
 def test_a_conversation_goes_on_in_another_process(runner: Runner, project: Path) -> None:
     conversation = runner.conversation("hello")
-    assert conversation.id is None
+    before = conversation.id
     first = conversation.say("Good morning.")
+    assert before is None
     assert conversation.id == first.conversation_id
 
     with Runner(project, environ={}, dispatcher=FakeDispatcher()) as other:
