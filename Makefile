@@ -20,7 +20,7 @@ help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.runs ## Run the example through a worker: no key, no server
-	@$(RUNNER) example
+	@scripts/example $(RUNNER)
 
 test: lint types contracts coverage ## Check everything a change must pass
 

@@ -63,7 +63,7 @@ class MessagesApi:
     requests: list[Received] = field(default_factory=list)
     #: Set once a scripted stall has begun.
     stalled: Event = field(default_factory=Event)
-    #: Set once the client has closed the connection during a stall.
+    #: Set once a client has closed its connection before the end of its answer.
     hung_up: Event = field(default_factory=Event)
     _answered: int = 0
     _cache: PromptCache = field(default_factory=PromptCache)
@@ -224,14 +224,19 @@ class _Handler(BaseHTTPRequestHandler):
         raw = self.rfile.read(int(self.headers["content-length"]))
         headers = {name.lower(): value for name, value in self.headers.items()}
         answer = self.host.api.receive(self.path, headers, raw)
-        with suppress(ConnectionError):
-            match answer:
-                case Reply():
-                    self._stream(answer, json.loads(raw))
-                case Refusal():
-                    self._refuse(answer)
-                case Raw():
-                    self._send(answer.status, answer.body, {"content-type": answer.content_type})
+        try:
+            self._answer(answer, raw)
+        except ConnectionError:
+            self.host.api.hung_up.set()
+
+    def _answer(self, answer: Answer, raw: bytes) -> None:
+        match answer:
+            case Reply():
+                self._stream(answer, json.loads(raw))
+            case Refusal():
+                self._refuse(answer)
+            case Raw():
+                self._send(answer.status, answer.body, {"content-type": answer.content_type})
 
     def _refuse(self, refusal: Refusal) -> None:
         details = {"details": {"error_code": refusal.code}} if refusal.code else {}

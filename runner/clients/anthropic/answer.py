@@ -1,15 +1,15 @@
 """Puts an answer together from the events of its stream."""
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
+from runner.clients.anthropic.block import Block
 from runner.clients.anthropic.projection import PROVIDER
 from runner.core.errors import ModelRejected, ModelTransport
-from runner.core.jsonvalue import JsonObject, JsonValue, storable
-from runner.core.messages import Opaque, Part, Text, Thinking, ToolCall
+from runner.core.jsonvalue import JsonObject, JsonValue
+from runner.core.messages import Part, ToolCall
 from runner.core.model import (
     Delta,
     ModelResponse,
@@ -33,27 +33,14 @@ _STOP_REASONS: Final = MappingProxyType(
 )
 #: The stop reasons under which the transcript keeps what came.
 _KEPT: Final = frozenset({StopReason.END, StopReason.TOOL_CALLS, StopReason.PAUSE})
-_KNOWN_BLOCKS: Final = frozenset({"text", "thinking", "tool_use"})
 _EMPTY: Final[JsonObject] = MappingProxyType({})
-
-
-@dataclass(slots=True)
-class _Block:
-    """A content block while it is being streamed."""
-
-    content: dict[str, JsonValue]
-    #: The JSON of its input so far.
-    input_json: str = ""
-    is_closed: bool = False
-    #: Whether it is of an unknown type and had a delta of an unknown type: it cannot be replayed.
-    is_lost: bool = False
 
 
 @dataclass(slots=True)
 class Answer:
     """An answer that is arriving."""
 
-    _blocks: dict[int, _Block] = field(default_factory=dict)
+    _blocks: dict[int, Block] = field(default_factory=dict)
     _usage: dict[str, JsonValue] = field(default_factory=dict)
     _stop_reason: str | None = None
     _explanation: str | None = None
@@ -139,19 +126,19 @@ class Answer:
         index, content = event.get("index"), _object(event, "content_block")
         if not isinstance(index, int) or index in self._blocks or not content.get("type"):
             raise ModelTransport("a content block of the answer could not be read")
-        self._blocks[index] = _Block(content=dict(content))
+        self._blocks[index] = Block(content=dict(content))
         if content["type"] == "tool_use":
             yield ToolCallStarted(name=str(content.get("name")))
         yield from _shown(str(content["type"]), content)
 
-    def _block(self, event: JsonObject) -> _Block:
+    def _block(self, event: JsonObject) -> Block:
         index = event.get("index")
         block = self._blocks.get(index) if isinstance(index, int) else None
         if block is None or block.is_closed:
             raise ModelTransport("the answer's events are out of order")
         return block
 
-    def _extend(self, block: _Block, delta: JsonObject) -> Iterator[Delta]:
+    def _extend(self, block: Block, delta: JsonObject) -> Iterator[Delta]:
         match delta.get("type"):
             case "text_delta" | "thinking_delta" as kind:
                 key = kind.removesuffix("_delta")
@@ -166,7 +153,7 @@ class Answer:
                 known = earlier if isinstance(earlier, list) else []
                 block.content["citations"] = [*known, delta.get("citation")]
             case _:
-                block.is_lost = block.content["type"] not in _KNOWN_BLOCKS
+                block.is_lost = not block.is_known
 
     def _stop(self, delta: JsonObject) -> None:
         reason, details = delta.get("stop_reason"), _object(delta, "stop_details")
@@ -194,45 +181,12 @@ class Answer:
         for _, block in sorted(self._blocks.items()):
             if block.is_lost:
                 continue
-            arguments = _parse(block.input_json)
-            if arguments is None:
-                if stop_reason in _KEPT:
-                    raise ModelTransport(
-                        "the arguments of a tool call are not a JSON object", request_id=request_id
-                    )
-                arguments = {}
-            yield _part(block, arguments)
-
-
-def _part(block: _Block, arguments: JsonObject) -> Part:
-    content = {key: value for key, value in block.content.items() if value is not None}
-    match content.pop("type"):
-        case "text":
-            return Text(text=str(content.pop("text", "")), extra=content)
-        case "thinking":
-            return Thinking(text=str(content.pop("thinking", "")), extra=content)
-        case "tool_use":
-            given = content.pop("input", None)
-            return ToolCall(
-                call_id=str(content.pop("id", "")),
-                name=str(content.pop("name", "")),
-                arguments=arguments or (given if isinstance(given, Mapping) else {}),
-                extra=content,
-            )
-        case kind:
-            inputs = {"input": arguments} if block.input_json else {}
-            return Opaque(block={"type": kind, **content, **inputs})
-
-
-def _parse(text: str) -> JsonObject | None:
-    """Read the JSON of a tool call's arguments; nothing at all means that there are none."""
-    try:
-        value = storable(json.loads(text or "{}"))
-    except (ValueError, RecursionError):
-        return None
-    if value is None or value == "":
-        return {}
-    return value if isinstance(value, Mapping) else None
+            arguments = block.arguments
+            if arguments is None and stop_reason in _KEPT:
+                raise ModelTransport(
+                    "the arguments of a tool call are not a JSON object", request_id=request_id
+                )
+            yield block.part(arguments or {})
 
 
 def _shown(kind: str, fields: JsonObject) -> Iterator[Delta]:

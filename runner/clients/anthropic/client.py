@@ -39,7 +39,7 @@ _BASE_URL: Final = "https://api.anthropic.com"
 _CONNECT_SECONDS: Final = 10.0
 
 #: What the SDK and what it stands on raise; a stream raises the latter as it is.
-_FOREIGN: Final = (AnthropicError, httpx2.HTTPError, httpx2.StreamError, OSError, ValueError)
+_FOREIGN: Final = (AnthropicError, httpx2.HTTPError, OSError, RuntimeError, ValueError)
 _UNREACHABLE: Final = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError)
 
 

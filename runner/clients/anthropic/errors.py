@@ -58,9 +58,9 @@ class Failure:
         headers = error.response.headers
         return cls(
             status=error.status_code,
-            type=error.type,
-            code=error.error_code,
-            message=error.api_message or "",
+            type=_text(error.type),
+            code=_text(error.error_code),
+            message=_text(error.api_message) or "",
             request_id=error.request_id,
             retry_after=retry_after(headers),
             should_retry={"true": True, "false": False}.get(headers.get("x-should-retry", "")),

@@ -34,7 +34,7 @@ from tests.servers.replies import (
 )
 
 REQUEST = Transcript().user("Go.").request()
-SHORT = timedelta(milliseconds=150)
+SHORT = timedelta(seconds=1)
 PATIENCE = 60
 
 
@@ -86,6 +86,12 @@ def broken(fault: Cut | EndEarly | BreakOff | Stall) -> Reply:
             "502",
             id="a-proxys-page",
         ),
+        pytest.param(
+            Raw(status=500, body=b'{"error": {"type": {}, "message": 7, "details": []}}'),
+            ModelUnavailable,
+            "500",
+            id="an-odd-error",
+        ),
         pytest.param(Raw(status=307, body=b""), ModelRejected, "307", id="moved"),
         pytest.param(
             Raw(body=b'{"type": "message", "content": []}'),
@@ -104,6 +110,12 @@ def broken(fault: Cut | EndEarly | BreakOff | Stall) -> Reply:
             ModelTransport,
             "was cut",
             id="a-broken-event",
+        ),
+        pytest.param(
+            Raw(body=b"event: x\ndata: %s\n\n" % (b"[" * 100_000)),
+            ModelTransport,
+            "was cut",
+            id="an-event-without-a-bottom",
         ),
         pytest.param(
             Raw(body=b"event: x\ndata: [1]\n\nevent: y\n\n", content_type="text/event-stream"),
@@ -161,6 +173,17 @@ def test_a_refusal_carries_the_delay_and_the_request_id() -> None:
         assert len(server.requests) == 1
 
 
+def test_a_redirection_is_not_followed_so_that_the_key_goes_nowhere_else() -> None:
+    with messages_api([say("Hi.")]) as elsewhere:
+        moved = Refusal(
+            status=307, type="moved", headers={"location": f"{elsewhere.url}/v1/messages"}
+        )
+        with messages_api([moved]) as server, pytest.raises(ModelRejected, match="307"):
+            ask(claude(server), REQUEST)
+
+        assert elsewhere.requests == []
+
+
 def test_a_key_that_the_provider_repeats_is_in_no_error() -> None:
     refusal = Refusal(status=401, type="authentication_error", message=f"wrong key: {KEY}")
     with messages_api([refusal]) as server, pytest.raises(ModelAccessDenied) as caught:
@@ -181,7 +204,7 @@ def test_a_provider_that_is_not_there_cannot_be_reached() -> None:
 @pytest.mark.parametrize("after", [None, 0, 3])
 def test_a_provider_that_says_nothing_is_given_up(after: int | None) -> None:
     with messages_api([broken(Stall(after))]) as server:
-        with pytest.raises(ModelTransport, match=r"said nothing for 0\.15 seconds"):
+        with pytest.raises(ModelTransport, match="said nothing for 1 seconds"):
             ask(claude(server, stall_timeout=SHORT), REQUEST)
 
         assert server.hung_up.wait(PATIENCE)
@@ -190,7 +213,7 @@ def test_a_provider_that_says_nothing_is_given_up(after: int | None) -> None:
 @pytest.mark.parametrize("after", [None, 3])
 def test_a_call_takes_no_longer_than_it_may(after: int | None) -> None:
     with messages_api([broken(Stall(after))]) as server:
-        with pytest.raises(ModelTransport, match=r"took longer than 0\.15 seconds"):
+        with pytest.raises(ModelTransport, match="took longer than 1 seconds"):
             ask(claude(server, timeout=SHORT), REQUEST)
 
         assert server.hung_up.wait(PATIENCE)
@@ -216,6 +239,23 @@ def test_cancelling_wakes_a_call_that_waits_and_closes_its_connection(after: int
         assert ended.wait(PATIENCE / 2)
         assert server.hung_up.wait(PATIENCE)
         assert [type(error) for error in errors] == [CallCancelled]
+
+
+def test_a_call_after_another_is_ended_just_as_well() -> None:
+    cancelled = CancelFlag()
+
+    def cancel_once_it_waits(stalled: Event) -> None:
+        stalled.wait(PATIENCE)
+        cancelled.set()
+
+    with messages_api([say("Hi."), broken(Stall(None))]) as server:
+        client = claude(server)
+        ask(client, REQUEST)
+        Thread(target=cancel_once_it_waits, args=[server.stalled], daemon=True).start()
+        with pytest.raises(CallCancelled):
+            client.complete(REQUEST, lambda _delta: None, cancelled)
+
+        assert server.hung_up.wait(PATIENCE)
 
 
 def test_a_call_that_is_cancelled_beforehand_is_not_made() -> None:

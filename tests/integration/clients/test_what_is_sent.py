@@ -1,5 +1,6 @@
 import json
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -51,7 +52,7 @@ def test_ten_turns_share_their_beginning_and_are_read_from_the_cache() -> None:
         bodies = [request.body for request in server.requests]
 
     beginnings = [json.dumps(unmarked(body)["messages"])[:-1] for body in bodies]
-    assert all(b.startswith(a) for a, b in zip(beginnings, beginnings[1:], strict=False))
+    assert all(b.startswith(a) for a, b in pairwise(beginnings))
     frames = {json.dumps([body["system"], body["tools"]]) for body in bodies}
     assert len(frames) == 1
     assert all(request.raw.count(b'"cache_control"') <= 4 for request in server.requests)

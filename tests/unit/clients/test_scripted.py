@@ -1,8 +1,11 @@
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Thread
+from threading import Event
 from typing import cast
 
 import pytest
+from typing_extensions import override
 
 from runner.clients.factory import build_client
 from runner.core.errors import (
@@ -14,7 +17,7 @@ from runner.core.errors import (
     ModelUnavailable,
     PromptTooLong,
 )
-from runner.core.messages import Text, Thinking, ToolCall
+from runner.core.messages import Opaque, Text, Thinking, ToolCall
 from runner.core.model import (
     Delta,
     ModelRequest,
@@ -120,7 +123,7 @@ def test_each_turn_begins_its_script_anew(tmp_path: Path) -> None:
 
 
 def test_an_agent_without_a_script_is_told_so_with_its_task(tmp_path: Path) -> None:
-    request = Transcript().user("Say hello.\nTwice.").request(agent="new")
+    request = Transcript().user("Say hello.\nTwice, {last_result}.").request(agent="new")
 
     response = ask(client(tmp_path), request)
 
@@ -128,7 +131,7 @@ def test_an_agent_without_a_script_is_told_so_with_its_task(tmp_path: Path) -> N
     assert isinstance(said, Text)
     assert "offline scripted client" in said.text
     assert "'new'" in said.text
-    assert "> Say hello.\n> Twice." in said.text
+    assert "Say hello.\nTwice, {last_result}." in said.text
     assert response.stop_reason is StopReason.END
 
 
@@ -208,23 +211,31 @@ def test_usage_is_what_the_script_says_or_an_estimate(tmp_path: Path) -> None:
     assert estimated.usage.output_tokens > estimated.usage.thinking_tokens > 0
 
 
-def test_a_delay_ends_at_once_when_the_call_is_cancelled(tmp_path: Path) -> None:
+class WatchedFlag(CancelFlag):
+    """Tells when somebody has begun to wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.awaited = Event()
+
+    @override
+    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
+        unsubscribe = super().subscribe(callback)
+        self.awaited.set()
+        return unsubscribe
+
+
+def test_a_delay_lasts_until_the_call_is_cancelled(tmp_path: Path) -> None:
     scripted = client(tmp_path, "- agent: editor\n  answers: [{text: x, delay: 1h}]\n")
-    cancelled, caught = CancelFlag(), list[BaseException]()
+    cancelled, request = WatchedFlag(), Transcript().user("go").request()
 
-    def call() -> None:
-        try:
-            scripted.complete(Transcript().user("go").request(), caught.append, cancelled)  # type: ignore[arg-type]
-        except CallCancelled as error:
-            caught.append(error)
+    with ThreadPoolExecutor(1) as pool:
+        call = pool.submit(scripted.complete, request, lambda _delta: None, cancelled)
+        assert cancelled.awaited.wait(60)
+        cancelled.set()
 
-    thread = Thread(target=call)
-    thread.start()
-    cancelled.set()
-    thread.join(60)
-
-    assert not thread.is_alive()
-    assert [type(error) for error in caught] == [CallCancelled]
+        with pytest.raises(CallCancelled):
+            call.result(60)
 
 
 def test_a_call_that_is_cancelled_while_it_streams_says_no_more(tmp_path: Path) -> None:
@@ -242,7 +253,8 @@ def test_a_call_that_is_cancelled_while_it_streams_says_no_more(tmp_path: Path) 
 
 def test_a_request_is_rendered_as_a_model_would_read_it(tmp_path: Path) -> None:
     call = ToolCall(call_id="c1", name="read_file", arguments={"path": "a"})
-    transcript = Transcript().user("go").assistant(Thinking(text="hm"), call)
+    block = Opaque(block={"type": "odd"})
+    transcript = Transcript().user("go").assistant(Thinking(text="hm"), block, call)
     request = transcript.result(call, {"x": 1}, is_error=True).request(
         output_schema={"type": "object"}
     )
@@ -257,6 +269,7 @@ def test_a_request_is_rendered_as_a_model_would_read_it(tmp_path: Path) -> None:
             "role": "assistant",
             "parts": [
                 {"thinking": "hm"},
+                {"type": "odd"},
                 {"tool_call": {"id": "c1", "name": "read_file", "arguments": {"path": "a"}}},
             ],
         },

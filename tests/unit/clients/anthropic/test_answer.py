@@ -118,6 +118,17 @@ def test_text_that_a_block_begins_with_counts() -> None:
     assert deltas == [TextDelta(text="A"), TextDelta(text="B")]
 
 
+def test_what_no_database_holds_is_replaced() -> None:
+    odd = block(1, {"type": "hologram", "beam": "\ud800"})
+
+    response = read(whole(said("a\x00b\ud800"), odd))
+
+    assert response.parts == (
+        Text(text="a\ufffdb\ufffd"),
+        Opaque(block={"type": "hologram", "beam": "\ufffd"}),
+    )
+
+
 @pytest.mark.parametrize(
     ("reason", "stop_reason"),
     [

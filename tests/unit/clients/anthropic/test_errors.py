@@ -100,6 +100,10 @@ def test_the_message_says_what_the_provider_said(failed: Failure, message: str) 
     assert str(error(failed)) == message
 
 
+def test_without_a_secret_nothing_is_hidden() -> None:
+    assert "(told): broken" in str(translate(failure(500, "told", message="broken"), secret=""))
+
+
 def test_a_long_message_is_cut() -> None:
     assert len(str(error(failure(500, message="x" * 10_000)))) < 600
 
