@@ -4,9 +4,12 @@ from runner.core.ids import ExecutionId
 from runner.core.messages import ToolCall, ToolResult
 from runner.core.records import ToolExecution
 from runner.core.states import ExecutionStatus
-from runner.core.tooling import Recovery, Tool, ToolContext
+from runner.core.tooling import Tool, ToolContext
 from runner.engine.circumstances import Circumstances
+from runner.engine.answers import answer
+from runner.engine.calls import settle
 from runner.engine.draft import Draft
+from runner.engine.endings import complete
 from runner.engine.state import State
 from runner.tools import results
 from runner.tools.invocation import CallOutcome, Raised, Returned, TimedOut, run_call
@@ -31,15 +34,13 @@ def run_tool(state: State, run_id: ExecutionId, around: Circumstances) -> Draft:
         stop=around.lease.stop,
     )
     draft = Draft(state)
-    if tool.rules.recovery is Recovery.REPLAY_SAFE:
-        draft.count_execution()
     status, result = _read(outcome, run, tool)
-    draft.answer(run_id, status, result, notes=outcome.notes)
+    answer(draft, run_id, status, result, notes=outcome.notes)
     if tool.rules.terminal and status is ExecutionStatus.COMPLETED:
         message = terminal_message(tool.rules.terminal_message, result.content)
-        draft.complete(message, result.content)
+        complete(draft, message, result.content)
     else:
-        draft.settle()
+        settle(draft)
     return draft
 
 
