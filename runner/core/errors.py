@@ -6,6 +6,7 @@ RunnerError
   NotFound
   ConfigError
     DefinitionError
+    PathRefused
   StoreError
     StoreUnavailable
     SchemaMismatch
@@ -52,6 +53,19 @@ class ConfigError(RunnerError):
 
 class DefinitionError(ConfigError):
     """Definitions are wrong; the message counts the problems and names the command to list them."""
+
+
+class PathRefused(ConfigError):
+    """
+    A file names a path that does not lead to where it may.
+
+    Attributes:
+        code: The stable word for problems of this kind.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code = code
 
 
 class StoreError(RunnerError):

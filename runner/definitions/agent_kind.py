@@ -6,13 +6,14 @@ from pathlib import Path as FilePath
 
 from pydantic import JsonValue
 
+from runner.core.errors import PathRefused
 from runner.definitions import tool_kind
 from runner.definitions.agent import AgentDefinition, Limits
 from runner.definitions.codes import Code
 from runner.definitions.document import Document
 from runner.definitions.models import check_reference
 from runner.definitions.nodes import Path
-from runner.definitions.paths import PathRefused, read_text
+from runner.definitions.paths import read_text
 from runner.definitions.problem import Problem
 from runner.definitions.schema_files import check_inline, include
 from runner.definitions.surroundings import Surroundings
@@ -81,7 +82,7 @@ def _instructions(
             raise PathRefused(Code.RECURSIVE_FILE, "the file names itself")  # noqa: TRY301
         return read_text(path), path, []
     except PathRefused as refused:
-        return None, None, [document.problem(at, refused.code, refused.message)]
+        return None, None, [document.problem(at, Code.named(refused.code), str(refused))]
 
 
 def _check_tools(

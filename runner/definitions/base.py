@@ -18,9 +18,8 @@ def _describe(schema: dict[str, JsonValue], model: type[BaseModel]) -> None:
     """Add comments, and durations as they are written, to a JSON Schema that is being made."""
     properties = schema.get("properties")
     comments = field_comments(model)
-    for name, described in (properties if isinstance(properties, dict) else {}).items():
-        if not isinstance(described, dict):
-            continue
+    listed = properties.items() if isinstance(properties, dict) else ()
+    for name, described in ((name, one) for name, one in listed if isinstance(one, dict)):
         if name in comments:
             described["description"] = comments[name]
         default = model.model_fields[name].default

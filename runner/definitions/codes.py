@@ -56,3 +56,8 @@ class Code(StrEnum):
         code._value_ = value
         code.meaning = meaning
         return code
+
+    @classmethod
+    def named(cls, word: str) -> Self:
+        """The code that is this word."""
+        return next(code for code in cls if code == word)

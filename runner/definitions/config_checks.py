@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 
+from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
 from runner.definitions.config import AnthropicClient, Config, ScriptedClient
 from runner.definitions.document import Document
 from runner.definitions.interpolation import Flaw
 from runner.definitions.models import check_reference, unknown_client
 from runner.definitions.nodes import Path
-from runner.definitions.paths import PathRefused, expand
+from runner.definitions.paths import expand
 from runner.definitions.problem import Problem
 from runner.definitions.python_references import is_folder
 from runner.definitions.thinking import BudgetThinking
@@ -45,7 +46,7 @@ def _folder(document: Document, path: Path, text: str) -> Iterator[tuple[Path, F
     try:
         document.base.folder_at(text)
     except PathRefused as refused:
-        yield path, Flaw(code=refused.code, message=refused.message)
+        yield path, Flaw(code=Code.named(refused.code), message=str(refused))
 
 
 def _client(name: str, config: Config, document: Document) -> Iterator[tuple[Path, Flaw]]:
@@ -64,7 +65,7 @@ def _client(name: str, config: Config, document: Document) -> Iterator[tuple[Pat
                 try:
                     expand(document.base, pattern)
                 except PathRefused as refused:
-                    flaw = Flaw(code=refused.code, message=refused.message)
+                    flaw = Flaw(code=Code.named(refused.code), message=str(refused))
                     yield ("clients", name, "scripts", index), flaw
 
 

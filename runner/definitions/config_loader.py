@@ -1,13 +1,14 @@
 """Find, read and check the operator's config."""
 
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from pydantic import JsonValue
 
-from runner.core.errors import ConfigError
+from runner.core.errors import ConfigError, PathRefused
 from runner.definitions import nodes
 from runner.definitions.codes import Code
 from runner.definitions.config import Config
@@ -16,7 +17,7 @@ from runner.definitions.config_text import EMBEDDED
 from runner.definitions.document import Document, without_extensions
 from runner.definitions.filling import VariableUse
 from runner.definitions.interpolation import fill
-from runner.definitions.paths import Base, PathRefused, read_file
+from runner.definitions.paths import Base, read_file
 from runner.definitions.problem import Problem
 from runner.definitions.source import Source
 from runner.definitions.validation import Schema, Validated, hidden, schema_of, validate
@@ -78,9 +79,7 @@ def load_config(path: Path | None, *, environ: Mapping[str, str], cwd: Path) -> 
     try:
         parsed = parse(read_file(file), file.name)
     except PathRefused as refused:
-        raise ConfigError(
-            f"the config {str(file)!r} cannot be used: {refused.message}"
-        ) from refused
+        raise ConfigError(f"the config {str(file)!r} cannot be used: {refused}") from refused
     problems = parsed.source.show_keys(parsed.problems)
     node = parsed.documents[0] if parsed.documents else None
     if len(parsed.documents) > 1:
@@ -154,7 +153,7 @@ def _combine(
         )
         found = [*validated.problems, *check_config(config, own)]
         problems = own.source.show(found, hidden(own.node, _SCHEMA.shape))
-        unsure = frozenset(_top_level(problem, own.node) for problem in found)
+        unsure = _unsure(found, own.node)
     return LoadedConfig(
         config=config,
         root=root,
@@ -166,12 +165,12 @@ def _combine(
     )
 
 
-def _top_level(problem: Problem, root: nodes.Node) -> str:
-    """The top-level key below which a problem is."""
+def _unsure(problems: Iterable[Problem], root: nodes.Node) -> frozenset[str]:
+    """The top-level keys below which problems are."""
     entries = root.entries if isinstance(root, nodes.Mapping) else {}
-    place = (problem.line, problem.column)
-    above = [key for key, at in entries.items() if (at.key.line, at.key.column) <= place]
-    return above[-1] if above else ""
+    starts = [(entry.key.line, entry.key.column) for entry in entries.values()]
+    keys = ["", *entries]
+    return frozenset(keys[bisect_right(starts, (one.line, one.column))] for one in problems)
 
 
 def _validate(document: Document, environ: Mapping[str, str]) -> Validated[Config]:

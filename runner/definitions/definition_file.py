@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path as FilePath
 from typing import Final
 
+from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
 from runner.definitions.document import Document, without_extensions
 from runner.definitions.kinds import DEFAULT, KINDS, Reading
 from runner.definitions.nodes import Mapping, Node, Scalar
-from runner.definitions.paths import Base, PathRefused, read_file
+from runner.definitions.paths import Base, read_file
 from runner.definitions.problem import Location, Problem
 from runner.definitions.scan import shown
 from runner.definitions.source import Source
@@ -114,7 +115,7 @@ def read_definitions(path: FilePath, root: FilePath, environ: ReadOnly[str, str]
         data = read_file(path)
     except PathRefused as refused:
         source = Source(name, "")
-        problem = source.problem(refused.code, refused.message)
+        problem = source.problem(Code.named(refused.code), str(refused))
         return DefinitionFile(
             path=path, source=source, problems=[problem], lost_names=frozenset({path.stem})
         )

@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 from runner.definitions.codes import Code
 from runner.definitions.nodes import Mapping, Node, Path, Scalar, child, plain
 from runner.definitions.paths import Base
-from runner.definitions.problem import Location, Problem, Severity
+from runner.definitions.problem import Problem, Severity
 from runner.definitions.source import Source
 
 
@@ -41,11 +41,6 @@ class Document:
             code, message, at=(place.line, place.column), hint=hint, severity=severity
         )
 
-    @property
-    def location(self) -> Location:
-        """Where the document starts."""
-        return self.source.location(self.node.line, self.node.column)
-
     def value(self, path: Path) -> Node:
         """What is at a path, as far as the document goes."""
         node = self.node
@@ -70,9 +65,8 @@ class Document:
     def _key(self, path: Path) -> Node | Scalar:
         parent = self.value(path[:-1])
         key = str(path[-1])
-        if isinstance(parent, Mapping) and key in parent.entries:
-            return parent.entries[key].key
-        return parent
+        entry = parent.entries.get(key) if isinstance(parent, Mapping) else None
+        return entry.key if entry else parent
 
 
 def without_extensions(node: Mapping) -> Mapping:

@@ -6,19 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath, PureWindowsPath
 from typing import Final
 
+from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
 
 #: The largest file that is read.
 MAX_BYTES: Final = 1_000_000
-
-
-class PathRefused(Exception):
-    """A path leads nowhere it may; says which problem that is."""
-
-    def __init__(self, code: Code, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
-from runner.definitions.paths import PathRefused, inside
+from runner.definitions.paths import inside
 from runner.definitions.problem import Problem
 
 _SUFFIXES: Final = frozenset({".yaml", ".yml"})
@@ -50,7 +51,7 @@ class Scan:
             elif is_file:
                 self.files.append(path)
         except PathRefused as refused:
-            self._refuse(path, refused.code, refused.message)
+            self._refuse(path, Code.named(refused.code), str(refused))
 
     def _refuse(self, path: Path, code: Code, message: str) -> None:
         self.problems.append(

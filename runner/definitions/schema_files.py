@@ -6,12 +6,13 @@ from typing import cast
 
 from pydantic import JsonValue
 
+from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
 from runner.definitions.document import Document
 from runner.definitions.json_schema import check_schema
 from runner.definitions.nodes import Mapping, Path, plain
 from runner.definitions.parameters import is_json_schema
-from runner.definitions.paths import Base, PathRefused, read_file
+from runner.definitions.paths import Base, read_file
 from runner.definitions.problem import Problem
 from runner.definitions.yaml_tree import parse
 
@@ -33,7 +34,7 @@ def include(
         relative = document.base.relative(text)
         parsed = parse(read_file(path), relative)
     except PathRefused as refused:
-        return None, [document.problem(at, refused.code, refused.message)], None
+        return None, [document.problem(at, Code.named(refused.code), str(refused))], None
     if parsed.problems:
         return None, list(parsed.source.show(parsed.problems, ())), path
     if len(parsed.documents) != 1 or not isinstance(parsed.documents[0], Mapping):

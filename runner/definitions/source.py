@@ -64,11 +64,9 @@ class Source:
 
     def show(self, problems: Iterable[Problem], hidden: Iterable[Scalar]) -> tuple[Problem, ...]:
         """Put the source line into each problem, with what must stay hidden replaced by stars."""
-        lines = _masked(self.lines, hidden)
-        return tuple(
-            replace(problem, source_line=lines[problem.line - 1][:MAX_LINE])
-            for problem in self._first(problems)
-        )
+        first = self._first(problems)
+        lines = self._masked({problem.line for problem in first}, hidden)
+        return tuple(replace(problem, source_line=lines[problem.line]) for problem in first)
 
     def show_keys(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
         """Put the source line into each problem, without anything that could be a value."""
@@ -78,6 +76,17 @@ class Source:
             )
             for problem in self._first(problems)
         )
+
+    def _masked(self, numbers: set[int], hidden: Iterable[Scalar]) -> dict[int, str]:
+        """The beginnings of some lines, with a star for each character of a hidden value."""
+        shown = {number: list(self.lines[number - 1][:MAX_LINE]) for number in numbers}
+        for scalar in hidden:
+            for number in numbers & set(range(scalar.line, scalar.end_line + 1)):
+                line = shown[number]
+                start = scalar.column - 1 if number == scalar.line else _indent(line)
+                end = scalar.end_column - 1 if number == scalar.end_line else len(line)
+                line[start:end] = STAR * len(line[start:end])
+        return {number: "".join(line) for number, line in shown.items()}
 
     def _first(self, problems: Iterable[Problem]) -> list[Problem]:
         found = sorted(problems)
@@ -89,17 +98,9 @@ class Source:
         return [*found[:MAX_PROBLEMS], more]
 
 
+def _indent(line: list[str]) -> int:
+    return len(line) - len("".join(line).lstrip())
+
+
 def _stars(match: re.Match[str]) -> str:
     return match[1] + STAR * len(match[2])
-
-
-def _masked(lines: list[str], hidden: Iterable[Scalar]) -> list[str]:
-    masked = list(lines)
-    for scalar in sorted(hidden, key=lambda one: (one.line, one.column), reverse=True):
-        for number in range(scalar.line, min(scalar.end_line, len(lines)) + 1):
-            line = masked[number - 1]
-            start = scalar.column - 1 if number == scalar.line else len(line) - len(line.lstrip())
-            end = scalar.end_column - 1 if number == scalar.end_line else len(line)
-            if end > start:
-                masked[number - 1] = line[:start] + STAR * (end - start) + line[end:]
-    return masked

@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from typing import assert_never
 
+from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
 from runner.definitions.document import Document
 from runner.definitions.nodes import Path
-from runner.definitions.paths import PathRefused
 from runner.definitions.problem import Problem
 from runner.definitions.python_references import find_module, parse_reference
 from runner.definitions.schema_files import check_inline
@@ -24,7 +24,9 @@ def complete(
             try:
                 root = document.base.folder_at(folder)
             except PathRefused as refused:
-                return tool, [document.problem((*at, "root"), refused.code, refused.message)]
+                return tool, [
+                    document.problem((*at, "root"), Code.named(refused.code), str(refused))
+                ]
             return tool.model_copy(update={"root": root}), []
         case BuiltinTool() | PythonTool():
             return tool, []

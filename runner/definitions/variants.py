@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 from heapq import nlargest
-from os.path import commonprefix
+from itertools import takewhile
 from typing import Final
 
 from pydantic import BaseModel, Discriminator
@@ -32,7 +32,12 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 def _common(word: str, other: str) -> int:
     """How many characters two words begin and end with alike."""
-    return sum(len(commonprefix(pair)) for pair in ((word, other), (word[::-1], other[::-1])))
+    forwards, backwards = zip(word, other, strict=False), zip(word[::-1], other[::-1], strict=False)
+    return sum(1 for pairs in (forwards, backwards) for _ in takewhile(_is_alike, pairs))
+
+
+def _is_alike(pair: tuple[str, str]) -> bool:
+    return pair[0] == pair[1]
 
 
 def tag(name: str) -> str:

@@ -62,14 +62,15 @@ class Parsed:
 
 def parse(data: bytes, path: str) -> Parsed:
     """Read a file's bytes; `path` is the one that problems name."""
+    if len(data) > MAX_BYTES:
+        message = "the file is larger than 1 MB"
+        return _refuse(Source(path, ""), (1, 1), Code.FILE_TOO_LARGE, message)
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         before = Source(path, data[: error.start].decode("utf-8-sig"))
         return _refuse(before, _end_of(before), Code.NOT_TEXT, "the file is not UTF-8")
     source = Source(path, text)
-    if len(data) > MAX_BYTES:
-        return _refuse(source, (1, 1), Code.FILE_TOO_LARGE, "the file is larger than 1 MB")
     if forbidden := _FORBIDDEN.search(text):
         character = "NUL" if forbidden[0] == "\0" else f"U+{ord(forbidden[0]):04X}"
         place = _end_of(Source(path, text[: forbidden.start()]))

@@ -27,3 +27,7 @@ def test_a_code_is_used(code: Code) -> None:
 
 def test_codes_are_sorted() -> None:
     assert list(Code) == sorted(Code)
+
+
+def test_a_code_is_found_by_its_word() -> None:
+    assert Code.named("unknown-key") is Code.UNKNOWN_KEY

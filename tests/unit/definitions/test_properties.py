@@ -12,11 +12,10 @@ from runner.definitions.project import Project, load_project
 from runner.definitions.yaml_tree import parse
 from tests.unit.definitions.projects import write
 
-KEYS = st.sampled_from(
-    (
-        "name kind tools limits timeout model instructions input_schema builtin python parameters"
-        " thinking effort clients type api_key x-a"
-    ).split()
+KEYS = st.one_of(
+    st.sampled_from(["name", "kind", "tools", "limits", "timeout", "model", "instructions"]),
+    st.sampled_from(["builtin", "python", "parameters", "thinking", "effort", "input_schema"]),
+    st.sampled_from(["clients", "type", "api_key", "x-a"]),
 )
 SCALARS = st.one_of(
     st.none(),

@@ -42,7 +42,10 @@ def test_what_an_agent_leaves_out_has_its_default(tmp_path: Path) -> None:
 
 
 def test_tools_are_put_in_by_name_and_inline(tmp_path: Path) -> None:
-    text = "tools: [reader, {name: notes, builtin: read_file, root: .}]\n"
+    text = (
+        "tools: [reader, {name: notes, builtin: read_file, root: .}]\n"
+        "limits: {max_tool_executions_by_name: {reader: 2}}\n"
+    )
 
     agent = resolve(project(tmp_path, text), "a")
 
@@ -50,6 +53,7 @@ def test_tools_are_put_in_by_name_and_inline(tmp_path: Path) -> None:
     notes = agent.tools[1]
     assert isinstance(notes, BuiltinTool)
     assert notes.root == "agents"
+    assert agent.limits.max_tool_executions_by_name == {"reader": 2}
 
 
 def test_each_limit_is_inherited_by_itself(tmp_path: Path) -> None:

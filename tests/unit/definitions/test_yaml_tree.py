@@ -105,6 +105,7 @@ def test_a_duplicate_key_names_both_places() -> None:
         pytest.param("a: \x1b", (1, 4), Code.NOT_TEXT, id="a control character"),
         pytest.param("a: 1".encode("utf-16"), (1, 1), Code.NOT_TEXT, id="UTF-16"),
         pytest.param("x" * 1_000_001, (1, 1), Code.FILE_TOO_LARGE, id="too large"),
+        pytest.param(b"x" * 1_000_000 + b"\xc3", (1, 1), Code.FILE_TOO_LARGE, id="cut apart"),
         pytest.param("[" * 200, (1, MAX_DEPTH + 1), Code.TOO_DEEP, id="too deep"),
         pytest.param("[" * 100_000, (1, 1001), Code.INVALID_SYNTAX, id="deeper than libyaml"),
         pytest.param("- " * 400_000, (1, 2 * MAX_DEPTH + 1), Code.TOO_DEEP, id="deep blocks"),

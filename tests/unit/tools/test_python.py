@@ -1,5 +1,6 @@
 import asyncio
 import threading
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from textwrap import dedent
@@ -236,11 +237,37 @@ def test_an_async_function_that_takes_too_long_is_cancelled(surroundings: Surrou
     assert context.appended == ("go", "cleaned up")
 
 
-def test_a_cancellation_after_the_end_does_no_harm(surroundings: Surroundings) -> None:
-    flag = CancelFlag()
+class LateFlag(CancelFlag):
+    """A flag set in the moment in which a listener leaves, so that it is still called."""
+
+    @override
+    def subscribe(self, callback: Callable[[], None]) -> Callable[[], None]:
+        self.listener: Callable[[], None] | None = callback
+
+        def leave() -> None:
+            self.listener = None
+
+        self.late = callback
+        return leave
+
+
+def test_nobody_listens_for_a_cancellation_after_the_end(surroundings: Surroundings) -> None:
+    flag = LateFlag()
+
     tool(surroundings, "soon").invoke({"city": "Rome"}, tool_context(flag))
 
-    flag.set()
+    assert flag.listener is None
+
+
+def test_a_cancellation_that_comes_as_the_call_ends_does_no_harm(
+    surroundings: Surroundings,
+) -> None:
+    flag = LateFlag()
+    result = tool(surroundings, "soon").invoke({"city": "Rome"}, tool_context(flag))
+
+    flag.late()
+
+    assert result == "ROME"
 
 
 def test_what_a_function_raises_is_not_changed(surroundings: Surroundings) -> None:
