@@ -1,11 +1,12 @@
 """Where orders become turns: run here, or submitted with a wake-up."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from runner.bootstrap.wiring import Wiring
 from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject, JsonValue
-from runner.core.records import Turn, TurnKind
+from runner.core.records import ClaimedTurn, Turn, TurnKind
 from runner.engine.intake import Order
 
 
@@ -19,6 +20,10 @@ class Given:
     context: JsonObject = field(default_factory=dict)
     #: JSON the runner only keeps.
     metadata: JsonObject = field(default_factory=dict)
+    #: Turns that have to end first; how they ended is part of what the turn is told.
+    wait_for: Sequence[str] = ()
+    #: The conversation that is told of the turn's end.
+    callback_to: str | None = None
 
 
 class Desk:
@@ -43,6 +48,8 @@ class Desk:
             principal=given.principal,
             context=given.context,
             metadata=given.metadata,
+            awaits=_turn_ids(given),
+            callback_to=_conversation_id(given),
         )
 
     def message(
@@ -68,6 +75,8 @@ class Desk:
             principal=given.principal,
             context=given.context,
             metadata=given.metadata,
+            awaits=_turn_ids(given),
+            callback_to=_conversation_id(given),
         )
 
     def prepare(self, order: Order) -> Turn:
@@ -75,21 +84,33 @@ class Desk:
 
     def submit(self, order: Order) -> Turn:
         """Store the order for any worker, and wake one."""
+        aftermath = self._wiring.aftermath  # what cannot be set up shows before anything is stored
         turn = self._wiring.reception.submit(order)
-        self._wiring.turn_worker.wake([turn.id])
+        aftermath.wake([turn.id])
         return turn
 
     def submit_prepared(self, turn_id: TurnId) -> Turn:
         wiring = self._wiring
+        aftermath = wiring.aftermath
         agent = wiring.agent_of(wiring.store.views.turn(turn_id))
         turn = wiring.reception.submit_prepared(turn_id, agent)
-        wiring.turn_worker.wake([turn_id])
+        aftermath.wake([turn_id])
         return turn
 
     def run(self, order: Order) -> Turn:
-        """Run the order in this thread and return the ended turn."""
+        """Run the order in this process and return the ended turn."""
         wiring = self._wiring
+        inline = wiring.inline
         since = wiring.clock.monotonic()
         turn = wiring.reception.start(order, wiring.worker_id, lease=wiring.config.worker.lease)
         timeout = order.agent.definition.limits.timeout
-        return wiring.turn_worker.run_here(turn, since=since, seconds_left=timeout.total_seconds())
+        claimed = ClaimedTurn.of(turn, wiring.worker_id, seconds_left=timeout.total_seconds())
+        return inline.run(claimed, since=since)
+
+
+def _turn_ids(given: Given) -> tuple[TurnId, ...]:
+    return tuple(TurnId(turn_id) for turn_id in given.wait_for)
+
+
+def _conversation_id(given: Given) -> ConversationId | None:
+    return ConversationId(given.callback_to) if given.callback_to else None

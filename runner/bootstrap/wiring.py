@@ -13,18 +13,26 @@ from runner.core.ids import TurnId, new_worker_id
 from runner.core.model import Delta
 from runner.core.ports import Dispatcher, ModelClient, Observer
 from runner.core.records import NewEvent, Turn
-from runner.core.tooling import Tool
+from runner.core.tooling import Carrier, Tool, ToolRules
 from runner.definitions.config import Config
 from runner.definitions.config_loader import LoadedConfig, load_config
 from runner.definitions.project import Project, load_project
-from runner.definitions.tool import ToolDefinition
+from runner.definitions.snapshot import ResolvedAgent
+from runner.definitions.tool import BuiltinTool, ToolDefinition
+from runner.engine.aftermath import Aftermath
+from runner.engine.control import Control
+from runner.engine.coordination import Coordination, CoordinationTool
+from runner.engine.courier import Courier
 from runner.engine.driver import Driver
 from runner.engine.heartbeat import Heartbeat
+from runner.engine.inline import InlineRunner
 from runner.engine.intake import Reception
+from runner.engine.launch import Launcher
 from runner.engine.sweep import Sweeper
 from runner.engine.work import Terms, TurnWorker
 from runner.runtime.agent import Agent
 from runner.runtime.catalog import Catalog
+from runner.runtime.sub_agent import DelegatedTool
 from runner.store.database import Database, open_database
 from runner.store.schema import ensure_schema, schema_version, upgrade_schema
 from runner.store.store import Store
@@ -160,10 +168,38 @@ class Wiring:
         )
 
     @cached_property
+    def launcher(self) -> Launcher:
+        return Launcher(
+            intake=self.store.intake,
+            views=self.store.views,
+            agent_named=self.catalog.agent,
+            agent_of=self.agent_of,
+        )
+
+    @cached_property
+    def courier(self) -> Courier:
+        return Courier(self.store.deliveries, self.launcher)
+
+    @cached_property
+    def coordination(self) -> Coordination:
+        return Coordination(
+            launcher=self.launcher,
+            courier=self.courier,
+            intake=self.store.intake,
+            views=self.store.views,
+            wake=self.aftermath.wake,
+        )
+
+    @cached_property
+    def aftermath(self) -> Aftermath:
+        return Aftermath(self.courier, self.store.controls, self.dispatcher)
+
+    @cached_property
     def turn_worker(self) -> TurnWorker:
         worker = self.config.worker
         driver = Driver(
             journal=self.store.journal,
+            launcher=self.launcher,
             agent_of=self.agent_of,
             observer=self._observer,
             clock=self.clock,
@@ -173,14 +209,22 @@ class Wiring:
             journal=self.store.journal,
             driver=driver,
             heartbeat=self.heartbeat,
-            dispatcher=self.dispatcher,
+            aftermath=self.aftermath,
             clock=self.clock,
             terms=Terms(lease=worker.lease, slice=worker.slice),
         )
 
     @cached_property
+    def inline(self) -> InlineRunner:
+        return InlineRunner(self.turn_worker, self.store.views)
+
+    @cached_property
+    def control(self) -> Control:
+        return Control(self.store.controls, self.turn_worker)
+
+    @cached_property
     def sweeper(self) -> Sweeper:
-        return Sweeper(self.store.sweeps, self.dispatcher)
+        return Sweeper(self.store.sweeps, self.courier, self.dispatcher)
 
     def agent_of(self, turn: Turn) -> Agent:
         """Return the agent as it was when *turn* was stored."""
@@ -216,11 +260,23 @@ class Wiring:
     def _clients(self) -> dict[str, ModelClient]:
         return {}
 
-    def _tool(self, definition: ToolDefinition) -> Tool:
+    def _tool(self, definition: ToolDefinition, agent: ResolvedAgent) -> Tool:
+        if isinstance(definition, BuiltinTool) and definition.builtin in COORDINATION_TOOLS:
+            return self._coordination_tool(definition, agent)
         surroundings = Surroundings(
             root=self.loaded.root, python_modules=tuple(self.config.python_modules)
         )
         return build_tool(definition, surroundings)
+
+    def _coordination_tool(self, definition: BuiltinTool, agent: ResolvedAgent) -> Tool:
+        spec = coordination_spec(definition, agent)
+        match definition.builtin:
+            case "launch_agent":
+                return CoordinationTool(spec=spec, act=lambda a, c: self.coordination.launch(a, c))
+            case "send_message":
+                return CoordinationTool(spec=spec, act=lambda a, c: self.coordination.send(a, c))
+            case _:
+                return DelegatedTool(spec=spec, rules=ToolRules(carrier=Carrier.JOIN))
 
 
 def _absolute(url: str, root: Path) -> str:

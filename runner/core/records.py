@@ -74,6 +74,8 @@ class Turn:
     iterations: int = 1
     #: Tool executions counted against the limits.
     tool_executions: int = 0
+    #: The turns it was submitted to wait for, whose results are part of what it is told.
+    awaits: Sequence[TurnId] = ()
     #: Awaited turns that have not ended.
     open_waits: int = 0
     #: Turns that wait for this one.

@@ -27,9 +27,7 @@ def answer(
 
 
 def refuse(draft: Draft, run_id: ExecutionId, reason: str) -> None:
-    answer(
-        draft, run_id, ExecutionStatus.REFUSED, results.refused(draft.call(run_id), reason)
-    )
+    answer(draft, run_id, ExecutionStatus.REFUSED, results.refused(draft.call(run_id), reason))
 
 
 def give_up(draft: Draft, run_id: ExecutionId) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from runner.core.coordination import Outcome
 from runner.core.ids import ExecutionId, TurnId
+from runner.core.jsonvalue import JsonObject
 from runner.core.messages import ToolResult
 from runner.core.records import NewTurn, ToolExecution
 from runner.core.states import ExecutionStatus, TurnStatus
@@ -75,10 +76,9 @@ def _result(
     tool = draft.state.agent.tools.get(run.tool)
     limit = tool.rules.max_result_chars if tool else 50_000
     is_join = tool is not None and tool.rules.carrier is Carrier.JOIN
+    content: JsonObject = found[0].as_json() if found else {}
     if is_join:
         content = {"turns": [outcome.as_json() for outcome in found]}
-    else:
-        content = dict(found[0].as_json()) if found else {}
     failed = not found or (not is_join and found[0].status is not TurnStatus.COMPLETED)
     result = results.returned(draft.call(run.id), content, limit)
     status = ExecutionStatus.FAILED if failed else ExecutionStatus.COMPLETED

@@ -256,4 +256,3 @@ def _next_function_call(call: OpenCall) -> CallStep:
         return MarkCall(id=call.id)
     counted = call.status is ExecutionStatus.READY
     return RunCall(id=call.id) if counted else CountCall(id=call.id)
-

@@ -1,11 +1,11 @@
 """The steps that hand calls to other turns, and take their results."""
 
-from runner.core.errors import NotFound, WaitCycle
+from runner.core.errors import NotFound
 from runner.core.ids import ExecutionId, TurnId
 from runner.core.ports import Journal
 from runner.core.records import NewTurn
 from runner.core.states import ExecutionStatus
-from runner.engine.answers import answer
+from runner.engine.answers import answer, refuse
 from runner.engine.calls import collect, join, settle, spawn
 from runner.engine.decide import Join, Spawn
 from runner.engine.draft import Draft
@@ -39,17 +39,16 @@ def wait_for_turns(step: Join, state: State) -> Draft:
     """Perform the step that waits for the turns a call names."""
     draft = Draft(state)
     wanted = state.executions[step.id].arguments["turn_ids"]
-    assert isinstance(wanted, list | tuple)
-    join(draft, step.id, [TurnId(str(turn_id)) for turn_id in dict.fromkeys(wanted)])
+    turn_ids = [str(turn_id) for turn_id in wanted] if isinstance(wanted, list | tuple) else []
+    join(draft, step.id, [TurnId(turn_id) for turn_id in dict.fromkeys(turn_ids)])
     return draft
 
 
-def refuse_wait(state: State, error: WaitCycle | NotFound) -> Draft:
+def refuse_wait(state: State, reason: str) -> Draft:
     """Answer the call whose wait the store refused."""
     draft = Draft(state)
-    call = state.first_open_call()
-    assert call is not None
-    answer(draft, call.id, ExecutionStatus.REFUSED, results.refused(draft.call(call.id), str(error)))
+    run_id = state.open_executions[0].id
+    refuse(draft, run_id, reason)
     settle(draft)
     return draft
 

@@ -5,7 +5,14 @@ from dataclasses import replace
 from datetime import timedelta
 
 from runner.core.coordination import Input
-from runner.core.ids import ExecutionId, InputId, MessageId, TurnId, new_execution_id, new_message_id
+from runner.core.ids import (
+    ExecutionId,
+    InputId,
+    MessageId,
+    TurnId,
+    new_execution_id,
+    new_message_id,
+)
 from runner.core.jsonvalue import JsonValue
 from runner.core.messages import Message, Origin, Part, Role, ToolCall
 from runner.core.model import Usage
@@ -39,9 +46,7 @@ class Draft:
         self._before = state
         self._begun = begun
         turn = state.turn
-        self._write = StepWrite(
-            claim=state.claim, turn=replace(turn, step=turn.step + 1, claims=0)
-        )
+        self._write = StepWrite(claim=state.claim, turn=replace(turn, step=turn.step + 1, claims=0))
         self._saved = self._write
 
     @property
@@ -55,7 +60,12 @@ class Draft:
 
     @property
     def turn(self) -> Turn:
+        """The turn as the step leaves it."""
         return self._write.turn
+
+    @turn.setter
+    def turn(self, turn: Turn) -> None:
+        self._write = replace(self._write, turn=turn)
 
     @property
     def write(self) -> StepWrite:
@@ -77,7 +87,9 @@ class Draft:
 
     def note(self, kind: str, **body: JsonValue) -> None:
         """Add an event."""
-        self._change(events=(*self._write.events, NewEvent(kind=kind, body=body)))
+        self._write = replace(
+            self._write, events=(*self._write.events, NewEvent(kind=kind, body=body))
+        )
 
     def say(
         self,
@@ -98,17 +110,17 @@ class Draft:
             origin=origin,
             execution_id=execution_id,
         )
-        self._change(messages=(*self._write.messages, message))
+        self._write = replace(self._write, messages=(*self._write.messages, message))
         self.note("message.created", message_id=message.id, role=role.value, seq=message.seq)
         return message
 
     def count_response(self, usage: Usage) -> None:
         """Record that a model request was answered."""
-        self._change_turn(usage=self.turn.usage + usage, attempts=0)
+        self.turn = replace(self.turn, usage=self.turn.usage + usage, attempts=0)
 
     def count_attempt(self) -> None:
         """Record that an attempt at the current model request failed."""
-        self._change_turn(attempts=self.turn.attempts + 1)
+        self.turn = replace(self.turn, attempts=self.turn.attempts + 1)
 
     def plan(self, calls: Sequence[ToolCall]) -> None:
         """Store what the model asked for, one execution for each call."""
@@ -125,26 +137,26 @@ class Draft:
             )
             for index, call in enumerate(calls)
         )
-        self._change(planned=planned)
+        self._write = replace(self._write, planned=planned)
         self.enter(Phase.TOOLS)
 
     def enter(self, phase: Phase) -> None:
-        self._change_turn(phase=phase)
+        self.turn = replace(self.turn, phase=phase)
 
     def reserve_request(self) -> None:
         """Take one model request from the tree, and be about to make it."""
-        self._change_turn(phase=Phase.MODEL, iterations=self.turn.iterations + 1)
+        self.turn = replace(self.turn, phase=Phase.MODEL, iterations=self.turn.iterations + 1)
         self._reserve(Reservation(iterations=1))
 
     def reserve_execution(self, run_id: ExecutionId, number: int = 1) -> None:
         """Take an execution of this call from the tree, or give it back."""
         tool = self.state.executions[run_id].tool
-        self._change_turn(tool_executions=self.turn.tool_executions + number)
+        self.turn = replace(self.turn, tool_executions=self.turn.tool_executions + number)
         self._reserve(Reservation(tool_executions=number, by_name={tool: number}))
 
     def launch(self, children: Sequence[NewTurn]) -> None:
         """Take these child turns from the tree, and create them."""
-        self._change(children=(*self._write.children, *children))
+        self._write = replace(self._write, children=(*self._write.children, *children))
         self._reserve(Reservation(iterations=len(children), children=len(children)))
 
     def move(
@@ -159,27 +171,27 @@ class Draft:
                 else run
                 for run in self._write.planned
             )
-            self._change(planned=planned)
+            self._write = replace(self._write, planned=planned)
             return
         moves = {move.id: move for move in self._write.moves}
         moves[run_id] = ExecutionMove(id=run_id, status=status, awaits=awaits)
-        self._change(moves=tuple(moves.values()))
+        self._write = replace(self._write, moves=tuple(moves.values()))
 
     def take(self, inputs: Mapping[InputId, MessageId]) -> None:
         """Record which messages hold the inputs the turn was given; it has no others."""
-        self._change(inputs=inputs)
-        self._change_turn(open_inputs=0)
+        self._write = replace(self._write, inputs=inputs)
+        self.turn = replace(self.turn, open_inputs=0)
 
     def continue_with(self, continuation: NewTurn, inputs: Sequence[Input]) -> None:
         """Let another turn of the conversation take the inputs over."""
         self.take({given.id: continuation.trigger.id for given in inputs})
-        self._change(continuation=continuation)
+        self._write = replace(self._write, continuation=continuation)
 
     def become(self, status: TurnStatus, *, delay: timedelta | None = None) -> None:
         """Change the turn's status; with a delay, it is not to be claimed before that is over."""
         ensure_move(self.turn.status, status)
-        self._change_turn(status=status)
-        self._change(delay=delay)
+        self.turn = replace(self.turn, status=status)
+        self._write = replace(self._write, delay=delay)
 
     def finish(
         self,
@@ -189,10 +201,10 @@ class Draft:
         error: TurnError | None = None,
     ) -> None:
         """Set what the turn leaves behind."""
-        self._change_turn(result=result, output_data=output_data, error=error)
+        self.turn = replace(self.turn, result=result, output_data=output_data, error=error)
 
     def forget_pause(self) -> None:
-        self._change_turn(pause_requested=False)
+        self.turn = replace(self.turn, pause_requested=False)
 
     def call(self, run_id: ExecutionId) -> ToolCall:
         """Return what the model asked for with this execution."""
@@ -206,19 +218,11 @@ class Draft:
     def _reserve(self, more: Reservation) -> None:
         taken = self._write.reserve
         tools = {*taken.by_name, *more.by_name}
-        by_name = {
-            tool: taken.by_name.get(tool, 0) + more.by_name.get(tool, 0) for tool in tools
-        }
+        by_name = {tool: taken.by_name.get(tool, 0) + more.by_name.get(tool, 0) for tool in tools}
         reserve = Reservation(
             iterations=taken.iterations + more.iterations,
             tool_executions=taken.tool_executions + more.tool_executions,
             by_name=by_name,
             children=taken.children + more.children,
         )
-        self._change(reserve=reserve)
-
-    def _change_turn(self, **changes: object) -> None:
-        self._change(turn=replace(self._write.turn, **changes))
-
-    def _change(self, **changes: object) -> None:
-        self._write = replace(self._write, **changes)
+        self._write = replace(self._write, reserve=reserve)

@@ -18,7 +18,7 @@ from runner.core.errors import (
 from runner.core.ids import TurnId
 from runner.core.model import Delta
 from runner.core.ports import Journal, Observer
-from runner.core.records import ClaimedTurn, Committed, NewEvent, Turn, TurnError
+from runner.core.records import ClaimedTurn, Committed, Turn, TurnError
 from runner.core.states import TurnStatus
 from runner.engine.calls import settle
 from runner.engine.circumstances import Circumstances
@@ -137,6 +137,7 @@ class Driver:
             messages=tuple(self._journal.transcript(turn.conversation_id)),
             executions={run.id: run for run in self._journal.executions(turn.id)},
             max_claims=self._max_claims,
+            joined=tuple(self._journal.outcomes(turn.awaits)) if turn.awaits else (),
         )
 
     def _next(self, state: State, around: Circumstances) -> Draft:
@@ -167,6 +168,14 @@ class Driver:
                 return run_tool(state, run_id, around)
             case CheckOutput():
                 return check_output(state)
+            case Spawn() | Join() | Collect():
+                return self._delegate(step, state)
+            case _:
+                return self._rearrange(step, state)
+
+    def _delegate(self, step: Spawn | Join | Collect, state: State) -> Draft:
+        """Perform a step that hands calls to other turns, or takes their results."""
+        match step:
             case Spawn():
                 return start_children(step, state, self._launcher)
             case Join():
@@ -174,7 +183,7 @@ class Driver:
             case Collect():
                 return take_results(state, self._journal)
             case _:
-                return self._rearrange(step, state)
+                assert_never(step)
 
     def _rearrange(
         self,
@@ -216,12 +225,10 @@ class Driver:
             except InputsArrived:
                 self._make_room(draft)
             except (WaitCycle, NotFound) as error:
-                draft = refuse_wait(draft.before, error)
+                draft = refuse_wait(draft.before, str(error))
             else:
-                break
-        for event in draft.write.events:
-            self._show_event(draft.turn.id, event)
-        return draft, committed
+                self._show_events(draft)
+                return draft, committed
 
     def _make_room(self, draft: Draft) -> None:
         """Let inputs that came at the last moment keep the turn going, or begin another one."""
@@ -239,11 +246,13 @@ class Driver:
         draft, committed = self._commit(draft)
         return Driven(turn=draft.turn, wake=(*committed.wake, draft.turn.id))
 
-    def _show_event(self, turn_id: TurnId, event: NewEvent) -> None:
-        try:
-            self._observer.on_event(turn_id, event)
-        except Exception:
-            log.exception("an observer failed", extra={"turn_id": turn_id, "event": event.kind})
+    def _show_events(self, draft: Draft) -> None:
+        for event in draft.write.events:
+            try:
+                self._observer.on_event(draft.turn.id, event)
+            except Exception:
+                extra = {"turn_id": draft.turn.id, "event": event.kind}
+                log.exception("an observer failed", extra=extra)
 
     def _show_delta(self, turn_id: TurnId, delta: Delta) -> None:
         try:

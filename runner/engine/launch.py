@@ -49,7 +49,8 @@ class Launcher:
     ) -> None:
         self._intake = intake
         self._views = views
-        self._agent_named = agent_named
+        #: Brings the current definition of a name to life.
+        self.agent_named = agent_named
         self._agent_of = agent_of
 
     def assign(self, parent: Agent, tool: str, arguments: JsonObject) -> Assignment:
@@ -60,7 +61,7 @@ class Launcher:
             NotFound: The sub-agent is not defined any more.
         """
         task = str(arguments.get("task", ""))
-        agent = parent.sub_agent(tool) or self._agent_named(tool)
+        agent = parent.inline.get(tool) or self.agent_named(tool)
         return Assignment(agent=agent, task=task, input=arguments.get("input"))
 
     def child(self, parent: Turn, launched_by: ExecutionId, work: Assignment) -> NewTurn:
@@ -119,7 +120,7 @@ class Launcher:
     def _current(self, turn: Turn) -> Agent:
         """Return the agent as it is defined now or, when it is gone, as it was then."""
         try:
-            return self._agent_named(turn.agent)
+            return self.agent_named(turn.agent)
         except NotFound:
             return self._agent_of(turn)
 

@@ -11,14 +11,15 @@ from runner.core.errors import (
     ModelUnavailable,
     PromptTooLong,
 )
+from runner.core.jsonvalue import canonical_json
 from runner.core.messages import Message, Origin, Role, Text
 from runner.core.model import CallRetried, ModelRequest, ModelResponse, StopReason
 from runner.core.records import TurnError
 from runner.core.retry import delay_after
 from runner.core.states import Phase
+from runner.engine.calls import settle
 from runner.engine.circumstances import Circumstances
 from runner.engine.decide import timeout_error
-from runner.engine.calls import settle
 from runner.engine.draft import Draft
 from runner.engine.endings import complete, fail, hand_back
 from runner.engine.request import build_request, context_has_changed
@@ -26,6 +27,7 @@ from runner.engine.state import State
 
 #: How often in a row a model that answered nothing is asked to say something.
 _MAX_NUDGES = 2
+_RESULTS = "The turns this one waited for have ended:"
 _NUDGE = (
     "Your last response was empty. If there is more to do, do it; otherwise give your answer now."
 )
@@ -40,6 +42,7 @@ def ask_model(state: State, around: Circumstances) -> Draft:
         HandBack: The worker is stopping and the call was given up.
     """
     draft = Draft(state)
+    _tell_results(state, draft)
     context = state.agent.context(around.clock.now())
     if context_has_changed(state.messages, context):
         draft.say(Role.CONTEXT, [Text(text=context)])
@@ -61,6 +64,15 @@ def ask_model(state: State, around: Circumstances) -> Draft:
         )
         _record(response, draft)
     return draft
+
+
+def _tell_results(state: State, draft: Draft) -> None:
+    """Tell the model, once, how the turns ended that this one was to wait for."""
+    own = (m for m in state.messages if m.turn_id == state.turn.id and m.role is Role.NOTICE)
+    if not state.joined or any(message.text.startswith(_RESULTS) for message in own):
+        return
+    results = canonical_json([outcome.as_json() for outcome in state.joined])
+    draft.say(Role.NOTICE, [Text(text=f"{_RESULTS}\n{results}")])
 
 
 def _attempt_until_answered(
@@ -148,7 +160,7 @@ def _nudge(draft: Draft) -> None:
             TurnError(
                 code="empty_answer",
                 message=f"the model answered nothing {nudges + 1} times in a row",
-            )
+            ),
         )
         return
     draft.say(Role.NOTICE, [Text(text=_NUDGE)])

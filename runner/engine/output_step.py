@@ -30,7 +30,7 @@ def check_output(state: State) -> Draft:
                 code="invalid_output",
                 message=f"the answer does not match output_schema: {complaints[0]}",
                 details={"complaints": list(complaints)},
-            )
+            ),
         )
     else:
         draft.note("output.rejected", complaints=list(complaints))

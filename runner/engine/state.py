@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from runner.core.coordination import Outcome
 from runner.core.ids import ExecutionId
 from runner.core.messages import Message
 from runner.core.records import Claim, StepWrite, ToolExecution, Turn
@@ -28,6 +29,8 @@ class State:
     messages: Sequence[Message]
     executions: Mapping[ExecutionId, ToolExecution]
     max_claims: int
+    #: How the turns ended that this one was submitted to wait for.
+    joined: Sequence[Outcome] = ()
 
     @property
     def next_seq(self) -> int:

@@ -5,9 +5,9 @@ from runner.core.messages import ToolCall, ToolResult
 from runner.core.records import ToolExecution
 from runner.core.states import ExecutionStatus
 from runner.core.tooling import Tool, ToolContext
-from runner.engine.circumstances import Circumstances
 from runner.engine.answers import answer
 from runner.engine.calls import settle
+from runner.engine.circumstances import Circumstances
 from runner.engine.draft import Draft
 from runner.engine.endings import complete
 from runner.engine.state import State

@@ -29,7 +29,7 @@ class Catalog:
         *,
         load: Callable[[], Project],
         client_of: Callable[[str], ModelClient],
-        tool_of: Callable[[ToolDefinition], Tool],
+        tool_of: Callable[[ToolDefinition, ResolvedAgent], Tool],
     ) -> None:
         self._load = load
         self._client_of = client_of
@@ -92,10 +92,16 @@ class Catalog:
         known = self.known(content_hash)
         if known is not None:
             return known
+        inline = {
+            sub.name: self._live(sub.definition)
+            for sub in definition.sub_agents
+            if sub.definition is not None
+        }
         agent = Agent.of(
             definition,
             client=self._client_of(definition.model.client),
-            tools={tool.name: self._tool_of(tool) for tool in definition.tools},
+            tools={tool.name: self._tool_of(tool, definition) for tool in definition.tools},
+            inline=inline,
         )
         with self._lock:
             return self._agents.setdefault(content_hash, agent)

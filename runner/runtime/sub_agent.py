@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 from runner.core.jsonvalue import JsonObject
 from runner.core.model import ToolSpec
-from runner.core.tooling import ToolContext, ToolRules
+from runner.core.tooling import Carrier, ToolContext, ToolRules
+from runner.definitions.coordination import sub_agent_parameters
 from runner.definitions.json_schema import Validator
+from runner.definitions.snapshot import SubAgent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,3 +22,15 @@ class DelegatedTool:
 
     def invoke(self, arguments: JsonObject, context: ToolContext) -> object:
         raise NotImplementedError(f"calls of {self.spec.name} are carried out by other turns")
+
+
+def sub_agent_tool(sub_agent: SubAgent) -> DelegatedTool:
+    """Offer a sub-agent to the model."""
+    return DelegatedTool(
+        spec=ToolSpec(
+            name=sub_agent.name,
+            description=sub_agent.description or f"Delegates a task to {sub_agent.name}.",
+            parameters=sub_agent_parameters(sub_agent),
+        ),
+        rules=ToolRules(carrier=Carrier.SUB_AGENT),
+    )
