@@ -120,11 +120,11 @@ def test_next_step(phase: Phase, call: OpenCall | None, expected: Step) -> None:
             replace(WITHIN, iterations=4), "limit", "limits.max_iterations", id="iterations"
         ),
         pytest.param(replace(WITHIN, seconds_left=0), "limit", "limits.timeout", id="time"),
-        pytest.param(replace(WITHIN, claims=6), "poisoned", None, id="claims"),
+        pytest.param(replace(WITHIN, claims=6), "poisoned", "worker.max_claims", id="claims"),
     ],
 )
 def test_a_turn_past_a_limit_fails_in_every_phase(
-    phase: Phase, budget: Budget, code: str, path: str | None
+    phase: Phase, budget: Budget, code: str, path: str
 ) -> None:
     step = decide(
         Snapshot(phase=phase, budget=budget, requests=Requests(pause=True, inputs=1), call=PLANNED)
