@@ -16,7 +16,16 @@ from referencing.jsonschema import DRAFT202012
 MAX_COMPLAINTS: Final = 10
 
 #: Keywords whose content is data, not schema.
-_DATA: Final = frozenset({"const", "default", "enum", "examples"})
+DATA_KEYWORDS: Final = frozenset({"const", "default", "enum", "examples"})
+
+#: Keywords whose content is schemas by names that are not keywords.
+NAMING_KEYWORDS: Final = frozenset(
+    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
+)
+
+#: Keywords that say where else in the schema to look.
+REFERENCE_KEYWORDS: Final = frozenset({"$ref", "$dynamicRef"})
+
 _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
 _LONGEST: Final = 200
 _BOUNDS: Final = {
@@ -97,9 +106,12 @@ def _references(
             yield from _references(item, (*path, index))
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            if key in {"$ref", "$dynamicRef"} and isinstance(item, str):
+            if key in REFERENCE_KEYWORDS and isinstance(item, str):
                 yield (*path, key), item
-            elif key not in _DATA:
+            elif key in NAMING_KEYWORDS and isinstance(item, Mapping):
+                for name, inner in item.items():
+                    yield from _references(inner, (*path, key, name))
+            elif key not in DATA_KEYWORDS:
                 yield from _references(item, (*path, key))
 
 

@@ -44,7 +44,16 @@ class Shape:
     @cached_property
     def hides(self) -> bool:
         """Whether a value here is secret, or stands where secrets may be."""
-        return self.is_secret or any(Shape(*_inner_types(kind)).hides for kind, _ in self._types)
+        return self._reaches_secret(set())
+
+    def _reaches_secret(self, passed: set[object]) -> bool:
+        """Look into each type once, because agents hold agents."""
+        kinds = {kind for kind, _ in self._types} - passed
+        passed |= kinds
+        return self.is_secret or any(
+            Shape(*_inner_types(kind))._reaches_secret(passed)  # its own class
+            for kind in kinds
+        )
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
