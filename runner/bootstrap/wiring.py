@@ -10,15 +10,18 @@ from runner.clients.factory import build_client
 from runner.core.clock import SystemClock
 from runner.core.errors import ConfigError
 from runner.core.ids import TurnId, new_worker_id
+from runner.core.jsonvalue import JsonObject
 from runner.core.model import Delta
 from runner.core.ports import Dispatcher, ModelClient, Observer
 from runner.core.records import NewEvent, Turn
-from runner.core.tooling import Carrier, Tool, ToolRules
+from runner.core.tooling import Carrier, Tool, ToolContext, ToolRules
 from runner.definitions.config import Config
 from runner.definitions.config_loader import LoadedConfig, load_config
+from runner.definitions.coordination import coordination_spec
 from runner.definitions.project import Project, load_project
 from runner.definitions.snapshot import ResolvedAgent
-from runner.definitions.tool import BuiltinTool, ToolDefinition
+from runner.definitions.tool import CoordinationTool as CoordinationToolDefinition
+from runner.definitions.tool import ToolDefinition
 from runner.engine.aftermath import Aftermath
 from runner.engine.control import Control
 from runner.engine.coordination import Coordination, CoordinationTool
@@ -261,22 +264,31 @@ class Wiring:
         return {}
 
     def _tool(self, definition: ToolDefinition, agent: ResolvedAgent) -> Tool:
-        if isinstance(definition, BuiltinTool) and definition.builtin in COORDINATION_TOOLS:
+        if isinstance(definition, CoordinationToolDefinition):
             return self._coordination_tool(definition, agent)
         surroundings = Surroundings(
             root=self.loaded.root, python_modules=tuple(self.config.python_modules)
         )
         return build_tool(definition, surroundings)
 
-    def _coordination_tool(self, definition: BuiltinTool, agent: ResolvedAgent) -> Tool:
+    def _coordination_tool(
+        self, definition: CoordinationToolDefinition, agent: ResolvedAgent
+    ) -> Tool:
         spec = coordination_spec(definition, agent)
         match definition.builtin:
             case "launch_agent":
-                return CoordinationTool(spec=spec, act=lambda a, c: self.coordination.launch(a, c))
+                return CoordinationTool(spec=spec, act=self._launch)
             case "send_message":
-                return CoordinationTool(spec=spec, act=lambda a, c: self.coordination.send(a, c))
-            case _:
+                return CoordinationTool(spec=spec, act=self._send)
+            case "wait_for":
                 return DelegatedTool(spec=spec, rules=ToolRules(carrier=Carrier.JOIN))
+
+    # Asked for when a tool is called, so that looking at an agent opens no database.
+    def _launch(self, arguments: JsonObject, context: ToolContext) -> JsonObject:
+        return self.coordination.launch(arguments, context)
+
+    def _send(self, arguments: JsonObject, context: ToolContext) -> JsonObject:
+        return self.coordination.send(arguments, context)
 
 
 def _absolute(url: str, root: Path) -> str:

@@ -49,7 +49,7 @@ class Coordination:
         limits = parent.place.limits
         if parent.place.depth >= limits.max_depth:
             raise ToolError(f"limits.max_depth allows {limits.max_depth} levels, and this is one")
-        agent = self._launcher.agent_named(str(arguments["agent"]))
+        agent = self._launcher.sub_agent(self._launcher.agent_of(parent), str(arguments["agent"]))
         work = Assignment(
             agent=agent,
             task=str(arguments["task"]),

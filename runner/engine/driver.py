@@ -75,7 +75,7 @@ class Driven:
     turn: Turn
     #: Turns to be looked at now, this one among them when it may go on at once.
     wake: Sequence[TurnId] = ()
-    #: Turns this one was waiting for when it ended without them.
+    #: Turns this one was waiting for when it failed without them.
     abandoned: Sequence[TurnId] = ()
 
 
@@ -276,6 +276,6 @@ def _driven(before: State, state: State, committed: Committed) -> Driven:
     wake = tuple(committed.wake)
     if committed.is_ready:
         wake = (*wake, state.turn.id)
-    ended = state.turn.status.is_ended
-    abandoned = [i for run in before.open_executions for i in run.awaits] if ended else []
+    failed = state.turn.status is TurnStatus.FAILED
+    abandoned = [i for run in before.open_executions for i in run.awaits] if failed else []
     return Driven(turn=state.turn, wake=wake, abandoned=abandoned)

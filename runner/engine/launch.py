@@ -49,9 +49,9 @@ class Launcher:
     ) -> None:
         self._intake = intake
         self._views = views
-        #: Brings the current definition of a name to life.
-        self.agent_named = agent_named
-        self._agent_of = agent_of
+        self._agent_named = agent_named
+        #: Brings the definition that a turn began with to life.
+        self.agent_of = agent_of
 
     def assign(self, parent: Agent, tool: str, arguments: JsonObject) -> Assignment:
         """
@@ -60,9 +60,17 @@ class Launcher:
         Raises:
             NotFound: The sub-agent is not defined any more.
         """
-        task = str(arguments.get("task", ""))
-        agent = parent.inline.get(tool) or self.agent_named(tool)
-        return Assignment(agent=agent, task=task, input=arguments.get("input"))
+        agent = self.sub_agent(parent, tool)
+        return Assignment(agent=agent, task=str(arguments["task"]), input=arguments.get("input"))
+
+    def sub_agent(self, parent: Agent, name: str) -> Agent:
+        """
+        Return the agent that *parent* calls by this name: written inside it, or as defined now.
+
+        Raises:
+            NotFound: There is none any more.
+        """
+        return parent.inline.get(name) or self._agent_named(name)
 
     def child(self, parent: Turn, launched_by: ExecutionId, work: Assignment) -> NewTurn:
         """Make a child turn; its id is the same whenever the same execution asks for it."""
@@ -120,9 +128,9 @@ class Launcher:
     def _current(self, turn: Turn) -> Agent:
         """Return the agent as it is defined now or, when it is gone, as it was then."""
         try:
-            return self.agent_named(turn.agent)
+            return self._agent_named(turn.agent)
         except NotFound:
-            return self._agent_of(turn)
+            return self.agent_of(turn)
 
     def _save(self, agent: Agent) -> None:
         self._intake.save_definition(

@@ -195,7 +195,5 @@ def _move(write: StepWrite) -> Update:
     )
 
 
-def _ids_of(
-    write: StepWrite, has: Callable[[ExecutionStatus], bool]
-) -> list[ExecutionId]:
+def _ids_of(write: StepWrite, has: Callable[[ExecutionStatus], bool]) -> list[ExecutionId]:
     return [move.id for move in write.moves if has(move.status)]

@@ -88,8 +88,13 @@ def test_cancelling_between_calls_answers_the_open_ones(store: Store) -> None:
     assert_valid(bench.messages(turn))
 
 
-@pytest.mark.parametrize("reach", list(Reach))
-def test_cancelling_a_waiting_parent(store: Store, reach: Reach) -> None:
+@pytest.mark.parametrize(
+    ("reach", "children"),
+    [(Reach.CASCADE, TurnStatus.CANCELLED), (Reach.RETAIN, TurnStatus.COMPLETED)],
+)
+def test_cancelling_a_waiting_parent_spares_its_children_or_not(
+    store: Store, reach: Reach, children: TurnStatus
+) -> None:
     bench = Bench(store, make_parent(FakeClient(TWO)), make_agent(FakeClient(echo), name="child"))
     parent = bench.submit()
     bench.work_on(parent)
@@ -99,7 +104,7 @@ def test_cancelling_a_waiting_parent(store: Store, reach: Reach) -> None:
 
     assert bench.read(parent.id).status is TurnStatus.CANCELLED
     statuses = {t.status for t in store.views.tree(parent.id) if t.id != parent.id}
-    assert statuses == {TurnStatus.CANCELLED}
+    assert statuses == {children}
     assert_valid(bench.messages(parent))
 
 
