@@ -106,13 +106,19 @@ def _references(
             yield from _references(item, (*path, index))
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            if key in REFERENCE_KEYWORDS and isinstance(item, str):
-                yield (*path, key), item
-            elif key in NAMING_KEYWORDS and isinstance(item, Mapping):
-                for name, inner in item.items():
-                    yield from _references(inner, (*path, key, name))
-            elif key not in DATA_KEYWORDS:
-                yield from _references(item, (*path, key))
+            yield from _references_at(key, item, (*path, key))
+
+
+def _references_at(
+    key: str, value: JsonValue, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if key in REFERENCE_KEYWORDS and isinstance(value, str):
+        yield path, value
+    elif key in NAMING_KEYWORDS and isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _references(inner, (*path, name))
+    elif key not in DATA_KEYWORDS:
+        yield from _references(value, path)
 
 
 def _endless(schema: Mapping[str, JsonValue]) -> tuple[SchemaComplaint, ...]:

@@ -28,7 +28,7 @@ def embedded(schema: Mapping[str, JsonValue], place: str) -> dict[str, JsonValue
 
 
 def _moved(schema: Mapping[str, JsonValue], place: str) -> dict[str, JsonValue]:
-    if isinstance(schema.get("$id"), str):
+    if "$id" in schema:
         raise ValueError("a part of it has an $id")
     return {key: _moved_value(key, value, place) for key, value in schema.items()}
 
