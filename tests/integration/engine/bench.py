@@ -62,7 +62,7 @@ class Bench:
         )
         self.courier = Courier(store.deliveries, self.launcher)
         self.aftermath = Aftermath(self.courier, store.controls, self.dispatcher)
-        driver = Driver(
+        self.driver = Driver(
             journal=journal,
             launcher=self.launcher,
             agent_of=lambda turn: self._agent_named(turn.agent),
@@ -72,7 +72,7 @@ class Bench:
         )
         self.worker = TurnWorker(
             journal=journal,
-            driver=driver,
+            driver=self.driver,
             heartbeat=self.heartbeat,
             aftermath=self.aftermath,
             clock=self.clock,
