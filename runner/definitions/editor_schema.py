@@ -60,10 +60,9 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
 
 def _unfolded(raw: JsonSchema) -> JsonSchema:
     """Write the schema of a model that holds itself out once, so that a document can differ."""
-    definitions, reference = raw.get("$defs"), raw.get("$ref")
-    if not isinstance(definitions, dict) or not isinstance(reference, str):
-        return raw
-    return {"$defs": definitions, **deepcopy(_object(definitions[reference.rpartition("/")[2]]))}
+    definitions = _object(raw["$defs"])
+    name = str(raw["$ref"]).rpartition("/")[2]
+    return {"$defs": definitions, **deepcopy(_object(definitions[name]))}
 
 
 def _of(raw: JsonSchema, *documents: type[BaseModel]) -> JsonSchema:

@@ -22,11 +22,13 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
     for file in files:
         lost |= dict.fromkeys(file.lost_names)
         for draft in file.drafts:
-            match draft.kind, draft.reading.definition:
-                case "agent", AgentDefinition() | None as agent:
-                    agents.setdefault(draft.name, agent)
-                case "tool", tool if not isinstance(tool, AgentDefinition):
-                    tools.setdefault(draft.name, tool)
+            definition = draft.reading.definition
+            if draft.kind == "agent":
+                agent = definition if isinstance(definition, AgentDefinition) else None
+                agents.setdefault(draft.name, agent)
+            else:
+                tool = None if isinstance(definition, AgentDefinition) else definition
+                tools.setdefault(draft.name, tool)
     agents, tools = {**lost, **agents}, {**lost, **tools}
     return Surroundings(
         root=loaded.root,

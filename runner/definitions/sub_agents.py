@@ -59,7 +59,10 @@ def check_name(
     if name in surroundings.agents:
         return
     meant = nearest(name, surroundings.agents)
-    hint = f"did you mean {meant!r}?" if meant else "define it in a file, or write it here"
+    if name in surroundings.tools:
+        hint = "it is a tool: name it under tools"
+    else:
+        hint = f"did you mean {meant!r}?" if meant else "define it in a file without kind"
     yield document.problem(at, Code.UNKNOWN_AGENT, f"no agent {name!r}", hint=hint)
 
 

@@ -25,6 +25,7 @@ from runner.clients.script import (
 )
 from runner.clients.script_files import load_scripts
 from runner.core import errors
+from runner.core.jsonvalue import JsonObject
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.definitions.agent import AgentDefinition, Limits, PromptSettings
 from runner.definitions.codes import Code
@@ -39,12 +40,21 @@ from runner.definitions.config import (
     WorkerConfig,
 )
 from runner.definitions.config_loader import load_config
+from runner.definitions.coordination import coordination_spec
 from runner.definitions.project import load_project
 from runner.definitions.report import as_text
 from runner.definitions.scalars import parse_duration
 from runner.definitions.secret import Secret
-from runner.definitions.snapshot import ResolvedLimits
-from runner.definitions.tool import BuiltinTool, CommonToolKeys, PythonTool
+from runner.definitions.snapshot import ResolvedLimits, resolve
+from runner.definitions.tool import (
+    COORDINATION_TOOLS,
+    BuiltinTool,
+    CommonToolKeys,
+    LaunchAgentTool,
+    NamedTool,
+    PythonTool,
+    WaitForTool,
+)
 from tests.architecture.source import MODULES
 from tests.example_project import REPOSITORY
 from tests.markdown import PAGES, Page, Table, page
@@ -174,6 +184,11 @@ DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
         (table(AGENTS, "Keys of an agent"), own(AgentDefinition)),
         (table(AGENTS, "Limits"), dotted("limits", Limits)),
         (table(AGENTS, "Prompts"), dotted("prompt", PromptSettings)),
+        (table(AGENTS, "Starting, waiting, writing"), set(COORDINATION_TOOLS)),
+        (
+            table(AGENTS, "Starting, waiting, writing", 1),
+            own(LaunchAgentTool, NamedTool) | own(WaitForTool, NamedTool),
+        ),
         (table(AGENTS, "Keys of every tool"), own(CommonToolKeys)),
         (table(AGENTS, "Python functions"), own(PythonTool, CommonToolKeys)),
         (table(AGENTS, "Python functions", 1), CONTEXT | {"append_message(text)"}),
@@ -204,6 +219,26 @@ def test_what_calls_and_usage_hold_is_told_with_the_answer() -> None:
 
     assert all(f"{name}:" in rows["tool_calls"][0] for name in own(ScriptedCall))
     assert all(f"`{name}`" in rows["usage"][0] for name in own(ScriptedUsage))
+
+
+def test_the_arguments_of_the_tools_for_working_together_are_told(tmp_path: Path) -> None:
+    loaded = load_config(
+        project_of(page(AGENTS), tmp_path) / "config.yaml", environ=ENVIRON, cwd=tmp_path
+    )
+    editor = resolve(load_project(loaded, environ=ENVIRON), "editor")
+    told = table(AGENTS, "Starting, waiting, writing").rows
+
+    specs = [coordination_spec(tool, editor) for tool in COORDINATION_TOOLS.values()]
+
+    assert {spec.name: properties_of(spec.parameters) for spec in specs} == {
+        name: set(re.findall(r"`(\w+)`", arguments)) for name, (arguments, *_) in told.items()
+    }
+
+
+def properties_of(schema: JsonObject) -> set[str]:
+    properties = schema["properties"]
+    assert isinstance(properties, dict)
+    return set(properties)
 
 
 @pytest.mark.parametrize(
