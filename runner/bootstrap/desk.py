@@ -75,21 +75,24 @@ class Desk:
 
     def submit(self, order: Order) -> Turn:
         """Store the order for any worker, and wake one."""
+        worker = self._wiring.turn_worker  # what cannot be set up shows before anything is stored
         turn = self._wiring.reception.submit(order)
-        self._wiring.turn_worker.wake([turn.id])
+        worker.wake([turn.id])
         return turn
 
     def submit_prepared(self, turn_id: TurnId) -> Turn:
         wiring = self._wiring
+        worker = wiring.turn_worker
         agent = wiring.agent_of(wiring.store.views.turn(turn_id))
         turn = wiring.reception.submit_prepared(turn_id, agent)
-        wiring.turn_worker.wake([turn_id])
+        worker.wake([turn_id])
         return turn
 
     def run(self, order: Order) -> Turn:
         """Run the order in this thread and return the ended turn."""
         wiring = self._wiring
+        worker = wiring.turn_worker
         since = wiring.clock.monotonic()
         turn = wiring.reception.start(order, wiring.worker_id, lease=wiring.config.worker.lease)
         timeout = order.agent.definition.limits.timeout
-        return wiring.turn_worker.run_here(turn, since=since, seconds_left=timeout.total_seconds())
+        return worker.run_here(turn, since=since, seconds_left=timeout.total_seconds())
