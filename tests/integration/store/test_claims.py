@@ -171,12 +171,12 @@ def test_a_claim_on_a_turn_that_ended_cannot_write(store: Store) -> None:
     assert store.views.turn(claimed.turn.id) == ended
 
 
-def test_renewing_extends_every_claim_of_a_worker_and_no_other(store: Store) -> None:
+def test_renewing_extends_the_named_claims_of_a_worker_and_no_other(store: Store) -> None:
     mine = [claim(store, add(store)), claim(store, add(store))]
-    other = claim(store, add(store), BOB)
+    other = claim(store, add(store))
 
     with counting(store.database) as counts:
-        kept = store.journal.renew(ADA, lease=timedelta(hours=1))
+        kept = store.journal.renew([each.claim for each in mine], lease=timedelta(hours=1))
 
     assert set(kept) == {claimed.claim for claimed in mine}
     assert (counts.statements, counts.commits) == (1, 1)
@@ -193,7 +193,29 @@ def test_renewing_leaves_out_what_was_taken_away(store: Store, expire_lease: Mar
     expire_lease(claimed.turn.id)
     store.sweeps.release_expired(limit=1)
 
-    assert list(store.journal.renew(ADA, lease=LEASE)) == []
+    assert list(store.journal.renew([claimed.claim], lease=LEASE)) == []
+
+
+def test_a_claim_that_nobody_works_on_any_more_ends_although_its_worker_lives(
+    store: Store, expire_lease: Mark
+) -> None:
+    left, held = claim(store, add(store)), claim(store, add(store))
+    expire_lease(left.turn.id)
+
+    store.journal.renew([held.claim], lease=LEASE)
+
+    assert list(store.sweeps.release_expired(limit=10)) == [left.turn.id]
+
+
+def test_a_claim_of_an_earlier_fence_is_not_renewed(store: Store, expire_lease: Mark) -> None:
+    first = claim(store, add(store))
+    expire_lease(first.turn.id)
+    store.sweeps.release_expired(limit=1)
+    second = store.journal.claim(first.turn.id, BOB, lease=LEASE)
+
+    assert second is not None
+    assert list(store.journal.renew([first.claim], lease=LEASE)) == []
+    assert list(store.journal.renew([first.claim, second.claim], lease=LEASE)) == [second.claim]
 
 
 def test_a_lease_that_is_over_but_not_yet_released_can_be_renewed(
@@ -202,7 +224,7 @@ def test_a_lease_that_is_over_but_not_yet_released_can_be_renewed(
     claimed = claim(store, add(store))
     expire_lease(claimed.turn.id)
 
-    assert list(store.journal.renew(ADA, lease=LEASE)) == [claimed.claim]
+    assert list(store.journal.renew([claimed.claim], lease=LEASE)) == [claimed.claim]
     assert list(store.sweeps.release_expired(limit=1)) == []
 
 

@@ -141,7 +141,7 @@ def test_a_lease_is_renewed(store: Store, proxy: Proxy, loss: Loss) -> None:
     claimed = claim(store, add(store))
     proxy.lose_next_commit(loss)
 
-    assert list(store.journal.renew(ADA, lease=LEASE)) == [claimed.claim]
+    assert list(store.journal.renew([claimed.claim], lease=LEASE)) == [claimed.claim]
 
 
 @at_the_commit

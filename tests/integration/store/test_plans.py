@@ -12,7 +12,7 @@ from runner.core.ports import TurnFilter
 from runner.core.states import LIVE, TurnStatus
 from runner.store.database import Database
 from runner.store.store import Store
-from tests.integration.store.builders import ADA, BOB, LEASE, add, claim, step
+from tests.integration.store.builders import BOB, LEASE, add, claim, step
 from tests.store_helpers import expire_lease, pass_deadline
 
 ENDED = 100_000
@@ -140,7 +140,7 @@ def test_neither_claims_nor_sweeps_nor_lists_read_what_has_ended(old_store: Stor
         claimed = claim(store, live[0])
         claim(store, in_old, BOB)
         sweeps.release_expired(limit=50)
-        journal.renew(ADA, lease=LEASE)
+        journal.renew([claimed.claim], lease=LEASE)
         sweeps.fail_overdue(limit=50)
         sweeps.due(limit=50, quiet=timedelta(0))
         sweeps.unattended(limit=50)

@@ -170,13 +170,15 @@ class Lane(RuleBasedStateMachine):
         if turn.status is PENDING and turn.fence == 0:
             turn.status = FAILED
 
-    @rule(worker_id=st.sampled_from([ADA, BOB]))
-    def renew(self, worker_id: WorkerId) -> None:
-        kept = self.store.journal.renew(worker_id, lease=LEASE)
+    @precondition(lambda self: self.model.claims)
+    @rule()
+    def renew(self) -> None:
+        claims = [claimed.claim for claimed in self.model.claims]
 
-        held = {t.id: t.fence for t in self.model.turns if t.worker_id == worker_id}
-        mine = {claim.turn_id: claim.fence for claim in kept if claim.turn_id in self.known()}
-        assert mine == held
+        kept = self.store.journal.renew(claims, lease=LEASE)
+
+        held = {(t.id, t.fence) for t in self.model.turns if t.status is RUNNING}
+        assert {(claim.turn_id, claim.fence) for claim in kept} == held
 
     def known(self) -> set[TurnId]:
         return {turn.id for turn in self.model.turns}

@@ -294,7 +294,7 @@ def test_a_lease_is_not_taken_from_a_worker_that_renewed_it(
 ) -> None:
     claimed = claim(store, add(store))
     expire_lease(claimed.turn.id)
-    store.journal.renew(ADA, lease=LEASE)
+    store.journal.renew([claimed.claim], lease=LEASE)
 
     assert list(store.sweeps.release_expired(limit=10)) == []
     store.journal.commit(step(claimed))

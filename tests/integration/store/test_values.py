@@ -16,7 +16,6 @@ from runner.store.schema import upgrade_schema
 from runner.store.store import Store
 from runner.store.types import Instant
 from tests.integration.store.builders import (
-    ADA,
     LEASE,
     TIMEOUT,
     add,
@@ -147,6 +146,6 @@ def test_the_time_zone_of_the_database_does_not_matter(elsewhere: Store) -> None
     length = claimed.turn.deadline_at - claimed.turn.created_at
     assert length == pytest.approx(timedelta(days=365), abs=timedelta(minutes=1))
     assert claimed.seconds_left == pytest.approx(365 * 86400, abs=60)
-    assert list(elsewhere.journal.renew(ADA, lease=LEASE)) == [claimed.claim]
+    assert list(elsewhere.journal.renew([claimed.claim], lease=LEASE)) == [claimed.claim]
     assert list(elsewhere.sweeps.release_expired(limit=1)) == []
     assert add(elsewhere, timeout=TIMEOUT).status == "pending"
