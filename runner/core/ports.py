@@ -145,8 +145,13 @@ class Journal(Protocol):
         """
         ...
 
-    def renew(self, worker_id: WorkerId, *, lease: timedelta) -> Collection[Claim]:
-        """Extend every claim of *worker_id* in one statement and return those it still has."""
+    def renew(self, claims: Collection[Claim], *, lease: timedelta) -> Collection[Claim]:
+        """
+        Extend these claims of one worker in one statement, and return those it still has.
+
+        Only claims that someone works on are named, so that a turn which an execution had to leave
+        behind loses its lease although its process lives on.
+        """
         ...
 
 

@@ -62,7 +62,8 @@ class Heartbeat:
             return
         since = self._clock.monotonic()
         try:
-            kept = set(self._journal.renew(self.worker_id, lease=self._length))
+            claims = [lease.claim for lease in leases]
+            kept = set(self._journal.renew(claims, lease=self._length))
         except StoreError as error:
             log.warning("heartbeat failed", extra={"error": str(error)})
             for lease in leases:

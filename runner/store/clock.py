@@ -1,40 +1,49 @@
 """The database's clock in SQL: every time in a table is stamped and compared with it."""
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Any, ClassVar, Final
 
-from sqlalchemy import ColumnElement, Float, bindparam
+from sqlalchemy import ColumnElement, Float, SQLColumnExpression, bindparam
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import TypeEngine
 
 from runner.store.types import Instant
 
-#: One statement sees one value, with the millisecond that SQLite's clock offers.
+#: Microseconds since 1970, of which SQLite's clock knows the thousands.
 _SQLITE_NOW: Final = (
     "(CAST(strftime('%s', 'now') AS INTEGER) * 1000000"
     " + CAST(substr(strftime('%f', 'now'), 4) AS INTEGER) * 1000)"
 )
-#: Unlike now(), which stands still for a whole transaction.
+#: Unlike now(), this does not stand still for a whole transaction.
 _POSTGRESQL_NOW: Final = "statement_timestamp()"
 
 
 class _Now(FunctionElement[datetime]):
-    name = "db_now"
-    type = Instant()
-    inherit_cache = True
+    inherit_cache: bool | None = True
+    type: TypeEngine[datetime] = Instant()
+    templates: ClassVar[Mapping[str, str]] = {"postgresql": _POSTGRESQL_NOW, "sqlite": _SQLITE_NOW}
 
 
 class _NowPlus(FunctionElement[datetime]):
-    name = "db_now_plus"
-    type = Instant()
-    inherit_cache = True
+    inherit_cache: bool | None = True
+    type: TypeEngine[datetime] = Instant()
+    # Seconds, never days: in the time zone of a session a day is not always 24 hours.
+    templates: ClassVar[Mapping[str, str]] = {
+        "postgresql": f"({_POSTGRESQL_NOW} + make_interval(secs => {{0}}))",
+        "sqlite": f"({_SQLITE_NOW} + CAST(round({{0}} * 1000000) AS INTEGER))",
+    }
 
 
 class _SecondsUntil(FunctionElement[float]):
-    name = "db_seconds_until"
-    type = Float()
-    inherit_cache = True
+    inherit_cache: bool | None = True
+    type: TypeEngine[float] = Float()
+    templates: ClassVar[Mapping[str, str]] = {
+        "postgresql": f"CAST(extract(epoch FROM {{0}} - {_POSTGRESQL_NOW}) AS double precision)",
+        "sqlite": f"(({{0}} - {_SQLITE_NOW}) / 1000000.0)",
+    }
 
 
 def db_now() -> ColumnElement[datetime]:
@@ -43,47 +52,24 @@ def db_now() -> ColumnElement[datetime]:
 
 
 def db_now_plus(delta: timedelta | str) -> ColumnElement[datetime]:
-    """Return the database's time *delta* from now, or as many seconds as the parameter named."""
+    """Return the database's time *delta* from now, or the named parameter's seconds from now."""
     if isinstance(delta, str):
         return _NowPlus(bindparam(delta, type_=Float()))
     return _NowPlus(bindparam(None, delta.total_seconds(), type_=Float()))
 
 
-def seconds_until(instant: ColumnElement[datetime | None]) -> ColumnElement[float]:
+def seconds_until(instant: SQLColumnExpression[datetime | None]) -> ColumnElement[float]:
     """Return how far *instant* lies ahead by the database's clock."""
     return _SecondsUntil(instant)
 
 
-# In seconds, never in days: a day is not always 24 hours in the time zone of a session.
-@compiles(_Now, "postgresql")
-def _now_on_postgresql(element: _Now, compiler: SQLCompiler, **kw: object) -> str:
-    return _POSTGRESQL_NOW
-
-
-@compiles(_NowPlus, "postgresql")
-def _now_plus_on_postgresql(element: _NowPlus, compiler: SQLCompiler, **kw: object) -> str:
-    seconds = compiler.process(element.clauses, **kw)
-    return f"({_POSTGRESQL_NOW} + make_interval(secs => {seconds}))"
-
-
-@compiles(_SecondsUntil, "postgresql")
-def _until_on_postgresql(element: _SecondsUntil, compiler: SQLCompiler, **kw: object) -> str:
-    instant = compiler.process(element.clauses, **kw)
-    return f"CAST(extract(epoch FROM {instant} - {_POSTGRESQL_NOW}) AS double precision)"
-
-
-@compiles(_Now, "sqlite")
-def _now_on_sqlite(element: _Now, compiler: SQLCompiler, **kw: object) -> str:
-    return _SQLITE_NOW
-
-
-@compiles(_NowPlus, "sqlite")
-def _now_plus_on_sqlite(element: _NowPlus, compiler: SQLCompiler, **kw: object) -> str:
-    seconds = compiler.process(element.clauses, **kw)
-    return f"({_SQLITE_NOW} + CAST(round({seconds} * 1000000) AS INTEGER))"
-
-
-@compiles(_SecondsUntil, "sqlite")
-def _until_on_sqlite(element: _SecondsUntil, compiler: SQLCompiler, **kw: object) -> str:
-    instant = compiler.process(element.clauses, **kw)
-    return f"(({instant} - {_SQLITE_NOW}) / 1000000.0)"
+@compiles(_Now)
+@compiles(_NowPlus)
+@compiles(_SecondsUntil)
+def _in_dialect(
+    element: _Now | _NowPlus | _SecondsUntil,
+    compiler: SQLCompiler,
+    **kw: Any,  # noqa: ANN401 - what SQLAlchemy hands on
+) -> str:
+    arguments = (compiler.process(argument, **kw) for argument in element.clauses)
+    return element.templates[compiler.dialect.name].format(*arguments)

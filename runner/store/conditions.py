@@ -23,7 +23,7 @@ def has_status(
     A partial index serves only a statement that can be seen to repeat its condition, which one
     with parameters cannot.
     """
-    literals = [literal_column(repr(status.value)) for status in statuses]
+    literals: list[ColumnElement[str]] = [literal_column(repr(status.value)) for status in statuses]
     return column == literals[0] if len(literals) == 1 else column.in_(literals)
 
 

@@ -104,10 +104,10 @@ class Database:
         if self._writer is None:
             yield
             return
-        seconds = self._busy_timeout.total_seconds()
+        seconds = self._patience
         if not self._writer.acquire(timeout=seconds):
             raise StoreUnavailable(
-                f"the database file {self.place!r} stayed in use for {seconds:g} s"
+                f"the database file {self.place!r} stayed locked for {seconds:g} s"
             )
         try:
             yield

@@ -22,10 +22,10 @@ _POSTGRESQL_ARGUMENTS: Final[Mapping[str, str | int]] = {
     "tcp_user_timeout": 30_000,
 }
 #: What holds locks and does nothing is ended: no transaction of ours waits for anything else.
-#: Times are read in UTC whatever the server, the database or the role prefer.
+#: Times come as ISO texts in UTC whatever the server, the database or the role prefer.
 _POSTGRESQL_SETTINGS: Final = (
     "SELECT set_config('idle_in_transaction_session_timeout', '5s', false),"
-    " set_config('TimeZone', 'UTC', false)"
+    " set_config('TimeZone', 'UTC', false), set_config('DateStyle', 'ISO', false)"
 )
 #: Each commit reaches the disk before what it promises happens: after a power cut, too, a tool
 #: call that was marked as running must still be so, or it would be run a second time.
@@ -82,7 +82,9 @@ def place_of(url: URL) -> str:
     """Return a database's file, or its address without the password."""
     if url.get_backend_name() == "sqlite":
         return str(url.database)
-    return url._replace(drivername="postgresql", password=None, query={}).render_as_string()
+    return URL.create(
+        "postgresql", url.username, host=url.host, port=url.port, database=url.database
+    ).render_as_string()
 
 
 def _set_up_postgresql(connection: DBAPIConnection, _record: object) -> None:

@@ -5,7 +5,8 @@ from datetime import timedelta
 from typing import Final
 
 import psycopg
-from sqlalchemy.exc import DBAPIError, SQLAlchemyError, TimeoutError as PoolTimeoutError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 from runner.core.errors import StoreError, StoreUnavailable
 

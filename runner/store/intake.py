@@ -6,7 +6,7 @@ from typing import Final
 from sqlalchemy import Connection, bindparam, insert, select, update
 
 from runner.core.errors import ConflictError, ConversationBusy, InvalidMove, NotFound, UsageError
-from runner.core.ids import ConversationId, TurnId
+from runner.core.ids import TurnId
 from runner.core.jsonvalue import storable_text
 from runner.core.model import Usage
 from runner.core.records import NewEvent, NewTurn, Turn
@@ -36,7 +36,9 @@ _TAKE_LANE: Final = (
 _SELECT_LIVE: Final = (
     select(TurnRow.id)
     .where(
-        TurnRow.conversation_id == bindparam("conversation_id"), has_status(TurnRow.status, *LIVE)
+        TurnRow.conversation_id == bindparam("conversation"),
+        TurnRow.id != bindparam("newcomer"),
+        has_status(TurnRow.status, *LIVE),
     )
     .limit(1)
 )
@@ -119,8 +121,8 @@ class _Addition:
     def __call__(self, connection: Connection) -> Turn:
         new = self._new
         lane = self._lane(connection)
-        if new.status is TurnStatus.RUNNING:
-            _ensure_idle(connection, new.conversation_id)
+        if new.status is TurnStatus.RUNNING and not new.starts_conversation:
+            _ensure_idle(connection, new)
         turn = turn_from(
             connection.execute(
                 insert(TurnRow).values(self._columns | {"lane": lane}).returning(TurnRow)
@@ -237,10 +239,14 @@ def _claimed(new: NewTurn) -> Columns:
     }
 
 
-def _ensure_idle(connection: Connection, conversation_id: ConversationId) -> None:
-    live = connection.execute(_SELECT_LIVE, {"conversation_id": conversation_id}).scalar()
+def _ensure_idle(connection: Connection, new: NewTurn) -> None:
+    """Refuse a turn that is to run at once while another is live."""
+    key = {"conversation": new.conversation_id, "newcomer": new.id}
+    live = connection.execute(_SELECT_LIVE, key).scalar()
     if live is not None:
-        raise ConversationBusy(f"turn {live!r} of conversation {conversation_id!r} has not ended")
+        raise ConversationBusy(
+            f"turn {live!r} of conversation {new.conversation_id!r} has not ended"
+        )
 
 
 def _added(turn: Turn) -> NewEvent:

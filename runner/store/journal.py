@@ -1,6 +1,6 @@
 """How a turn is claimed and written to."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import timedelta
 from typing import Final
 
@@ -33,9 +33,13 @@ _SELECT_FIRST_LIVE: Final = (
 )
 _RENEW: Final = (
     update(TurnRow)
-    .where(TurnRow.worker_id == bindparam("worker"), has_status(TurnRow.status, TurnStatus.RUNNING))
+    .where(
+        TurnRow.id.in_(bindparam("turns", expanding=True)),
+        TurnRow.worker_id.in_(bindparam("workers", expanding=True)),
+        has_status(TurnRow.status, TurnStatus.RUNNING),
+    )
     .values(lease_expires_at=db_now_plus("lease"))
-    .returning(TurnRow.id, TurnRow.fence)
+    .returning(TurnRow.id, TurnRow.fence, TurnRow.worker_id)
 )
 
 
@@ -81,15 +85,22 @@ class SqlJournal:
         except StoreUnavailable:
             return None  # The step is written; a sweep finds the next turn.
 
-    def renew(self, worker_id: WorkerId, *, lease: timedelta) -> Sequence[Claim]:
+    def renew(self, claims: Collection[Claim], *, lease: timedelta) -> Sequence[Claim]:
         """
-        Extend every claim of *worker_id* in one statement and return those it still has.
+        Extend these claims in one statement and return those their workers still have.
 
         A claim whose lease is over but which nobody has taken yet is extended like any other.
         """
-        key = {"worker": worker_id, "lease": lease.total_seconds()}
+        key = {
+            "turns": sorted({claim.turn_id for claim in claims}),
+            "workers": sorted({claim.worker_id for claim in claims}),
+            "lease": lease.total_seconds(),
+        }
         rows = self._database.write(lambda connection: connection.execute(_RENEW, key).all())
-        return [Claim(turn_id=TurnId(row.id), worker_id=worker_id, fence=row.fence) for row in rows]
+        held = {
+            Claim(turn_id=TurnId(row.id), worker_id=row.worker_id, fence=row.fence) for row in rows
+        }
+        return [claim for claim in claims if claim in held]
 
     def _next_turn(self, conversation_id: ConversationId) -> TurnId | None:
         rows = self._database.rows(_SELECT_FIRST_LIVE, {"conversation": conversation_id})

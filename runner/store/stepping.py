@@ -84,7 +84,8 @@ class Stepping:
             "claim_fence": claim.fence,
             "step_before": write.turn.step - 1,
         }
-        self._advance = _ADVANCE.values(_times(write))
+        times = _times(write)
+        self._advance = _ADVANCE.values(times) if times else _ADVANCE
         self._turn = self._key | _turn_columns(write.turn)
         self._messages = [message_columns(message) for message in write.messages]
         self._planned = [_planned_columns(execution, claim.fence) for execution in write.planned]

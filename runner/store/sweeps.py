@@ -124,7 +124,7 @@ _SELECT_UNATTENDED: Final = (
         has_status(TurnRow.status, *(status for status in TurnStatus if not status.is_ended)),
         _FAULT.is_not(None),
     )
-    .order_by(TurnRow.id)
+    .order_by(TurnRow.status, TurnRow.created_at)
     .limit(bindparam("most"))
 )
 

@@ -1,7 +1,7 @@
 """Column types that mean the same on every database."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from typing import Any, Final
 
 from sqlalchemy import BigInteger, DateTime, Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
@@ -14,8 +14,8 @@ _MICROSECOND: Final = timedelta(microseconds=1)
 class Instant(TypeDecorator[datetime]):
     """A point in time: `timestamptz` on PostgreSQL, microseconds since 1970 in UTC on SQLite."""
 
-    impl = DateTime(timezone=True)
-    cache_ok = True
+    impl: TypeEngine[Any] | type[TypeEngine[Any]] = DateTime(timezone=True)
+    cache_ok: bool | None = True
 
     @override
     def load_dialect_impl(self, dialect: Dialect) -> TypeEngine[datetime] | TypeEngine[int]:
@@ -33,10 +33,6 @@ class Instant(TypeDecorator[datetime]):
     def process_result_value(
         self, value: datetime | int | None, dialect: Dialect
     ) -> datetime | None:
-        match value:
-            case None:
-                return None
-            case int():
-                return _EPOCH + value * _MICROSECOND
-            case datetime():
-                return value.astimezone(UTC)
+        if isinstance(value, int):
+            return _EPOCH + value * _MICROSECOND
+        return value and value.astimezone(UTC)

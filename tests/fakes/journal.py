@@ -57,5 +57,5 @@ class MortalJournal:
             raise ProcessDied
         return committed
 
-    def renew(self, worker_id: WorkerId, *, lease: timedelta) -> Collection[Claim]:
-        return self._journal.renew(worker_id, lease=lease)
+    def renew(self, claims: Collection[Claim], *, lease: timedelta) -> Collection[Claim]:
+        return self._journal.renew(claims, lease=lease)
