@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
-from sqlalchemy import Connection, RowMapping, bindparam, case, null, select, update
+from sqlalchemy import BindParameter, Connection, RowMapping, bindparam, case, null, select, update
 
 from runner.core.ids import ConversationId, TurnId
 from runner.core.states import LIVE, TurnStatus
@@ -26,7 +26,7 @@ ENDED: Final[Mapping[str, object]] = {
 #: What `set_going` is to be told of each turn, which the statement that ends it returns.
 ENDING: Final = (TurnRow.id, TurnRow.conversation_id, TurnRow.open_waits, TurnRow.waiters)
 
-_LEAVERS: Final = bindparam("leavers", expanding=True)
+_LEAVERS: Final[BindParameter[str]] = bindparam("leavers", expanding=True)
 _LOCK_AWAITED: Final = in_order(
     TurnRow.id.in_(
         select(WaitRow.awaited_id).where(
@@ -114,9 +114,7 @@ def set_going(connection: Connection, ended: Sequence[RowMapping]) -> Sequence[T
     return woken
 
 
-def startable(
-    database: Database, conversation_ids: Iterable[ConversationId]
-) -> Sequence[TurnId]:
+def startable(database: Database, conversation_ids: Iterable[ConversationId]) -> Sequence[TurnId]:
     """
     Return the turns that may start now that others of their conversations have ended.
 

@@ -23,9 +23,7 @@ _PAUSE: Final = _OF_THESE.values(status=TurnStatus.PAUSED, not_before=None, due_
 _REQUEST_PAUSE: Final = _OF_THESE.values(pause_requested=true())
 _WAITS_ON: Final = has_status(TurnRow.status, TurnStatus.PAUSED) & (TurnRow.open_waits > 0)
 _RESUME: Final = _OF_THESE.values(
-    status=case(
-        (_WAITS_ON, as_status(TurnStatus.WAITING)), else_=as_status(TurnStatus.PENDING)
-    ),
+    status=case((_WAITS_ON, as_status(TurnStatus.WAITING)), else_=as_status(TurnStatus.PENDING)),
     due_at=case((_WAITS_ON, null()), else_=db_now()),
     pause_requested=false(),
     is_inline=false(),
@@ -45,9 +43,7 @@ class Pausing:
         self._reach = reach
 
     def __call__(self, connection: Connection) -> Receipts:
-        return Receipts(
-            turns=tuple(reach_turns(connection, self._turn_id, self._reach, self._act))
-        )
+        return Receipts(turns=tuple(reach_turns(connection, self._turn_id, self._reach, self._act)))
 
     def _act(self, connection: Connection, rows: Sequence[RowMapping]) -> Iterator[Receipt]:
         wanted = [row for row in rows if not row["cancel_requested"]]
@@ -103,7 +99,5 @@ class Resuming:
             yield _receipt(row, state, statuses.get(row["id"]))
 
 
-def _receipt(
-    row: RowMapping, state: ReceiptState, status: TurnStatus | None = None
-) -> Receipt:
+def _receipt(row: RowMapping, state: ReceiptState, status: TurnStatus | None = None) -> Receipt:
     return Receipt(turn_id=row["id"], state=state, status=status or row["status"])

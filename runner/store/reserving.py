@@ -1,6 +1,6 @@
 """What a step takes from the limits of its tree: all of it, or nothing where one has no room."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Final
 
 from sqlalchemy import ColumnElement, Connection, RowMapping, bindparam, select, update
@@ -11,7 +11,13 @@ from runner.core.jsonvalue import storable_text
 from runner.core.tree import Place, Reservation, TreeLimits
 from runner.store.tables import TreeToolUseRow, TurnRow
 
-_INSERTS: Final = {"postgresql": postgresql.insert, "sqlite": sqlite.insert}
+#: Alike, and of no common type.
+_INSERTS: Final[
+    Mapping[str, Callable[[type[TreeToolUseRow]], postgresql.Insert | sqlite.Insert]]
+] = {
+    "postgresql": postgresql.insert,
+    "sqlite": sqlite.insert,
+}
 _SELECT_USE: Final = (
     select(TurnRow.use_iterations, TurnRow.use_tool_executions, TurnRow.use_children)
     .where(TurnRow.id == bindparam("root"))
@@ -121,9 +127,7 @@ def parent_takes(place: Place) -> Reserving:
     return Reserving(place, Reservation(iterations=1, children=1))
 
 
-def _wanted(
-    reservation: Reservation, limits: TreeLimits
-) -> Mapping[str, tuple[int, int]]:
+def _wanted(reservation: Reservation, limits: TreeLimits) -> Mapping[str, tuple[int, int]]:
     wanted = {
         "iterations": (reservation.iterations, limits.max_iterations),
         "tool_executions": (reservation.tool_executions, limits.max_tool_executions),

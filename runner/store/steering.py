@@ -7,7 +7,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select, update
 from runner.core.coordination import Input
 from runner.core.errors import InvalidMove, KeyConflict
 from runner.core.ids import TurnId, new_input_id
-from runner.core.jsonvalue import storable_text
+from runner.core.jsonvalue import JsonObject, storable_text
 from runner.core.records import NewEvent
 from runner.store.clock import db_now
 from runner.store.codec import input_from
@@ -26,9 +26,7 @@ _PLACE: Final = (
     .where(InputRow.turn_id == bindparam("steered"))
     .scalar_subquery()
 )
-_INSERT: Final = (
-    insert(InputRow).values(position=_PLACE, created_at=db_now()).returning(InputRow)
-)
+_INSERT: Final = insert(InputRow).values(position=_PLACE, created_at=db_now()).returning(InputRow)
 _SELECT: Final = select(InputRow).where(
     InputRow.turn_id == bindparam("steered"), InputRow.key == bindparam("by_key")
 )
@@ -51,7 +49,7 @@ def steer(database: Database, turn_id: TurnId, *, key: str, text: str) -> Input:
             return None
         row = connection.execute(_INSERT, columns | {"steered": turn_id}).mappings().one()
         stored = input_from(row)
-        body = {"input_id": stored.id, "position": stored.position}
+        body: JsonObject = {"input_id": stored.id, "position": stored.position}
         insert_event(connection, turn_id, NewEvent(kind="turn.steered", body=body))
         return stored
 

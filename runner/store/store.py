@@ -1,9 +1,11 @@
-"""The store: the four roles that other parts know it by, over one database."""
+"""The store: the roles that other parts know it by, over one database."""
 
 from dataclasses import dataclass
 from typing import Self
 
+from runner.store.controls import SqlControls
 from runner.store.database import Database
+from runner.store.deliveries import SqlDeliveries
 from runner.store.intake import SqlIntake
 from runner.store.journal import SqlJournal
 from runner.store.sweeps import SqlSweeps
@@ -18,6 +20,8 @@ class Store:
     intake: SqlIntake
     journal: SqlJournal
     sweeps: SqlSweeps
+    controls: SqlControls
+    deliveries: SqlDeliveries
     views: SqlViews
 
     @classmethod
@@ -27,6 +31,8 @@ class Store:
             intake=SqlIntake(database),
             journal=SqlJournal(database),
             sweeps=SqlSweeps(database),
+            controls=SqlControls(database),
+            deliveries=SqlDeliveries(database),
             views=SqlViews(database),
         )
 

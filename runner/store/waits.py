@@ -43,6 +43,9 @@ _JOIN: Final = (
     .returning(TurnRow.id)
 )
 _SELECT_KNOWN: Final = select(TurnRow.id).where(TurnRow.id.in_(bindparam("ids", expanding=True)))
+_SELECT_OPEN: Final = select(WaitRow.waiter_id, WaitRow.awaited_id).where(
+    WaitRow.waiter_id.in_(bindparam("waiters", expanding=True)), WaitRow.ended_at.is_(None)
+)
 _INSERT: Final = insert(WaitRow).values(created_at=db_now()).returning(WaitRow.id)
 
 
@@ -90,9 +93,18 @@ def join(
     counts = Counter(edge.awaited_id for edge in edges if edge.awaited_id not in fresh)
     joined = set(fresh)
     for more, ids in by_count(counts).items():
-        joined.update(connection.scalars(_JOIN, {"awaited": ids, "more": more}).all())
+        rows = connection.scalars(_JOIN, {"awaited": ids, "more": more})
+        joined.update(TurnId(turn_id) for turn_id in rows)
     _ensure_known(connection, counts.keys() - joined)
     return [edge for edge in edges if edge.awaited_id in joined]
+
+
+def without_open(connection: Connection, edges: Sequence[Edge]) -> Sequence[Edge]:
+    """Leave out the edges that are there already, of a turn that has waited before."""
+    waiters = sorted({edge.waiter_id for edge in edges})
+    rows = connection.execute(_SELECT_OPEN, {"waiters": waiters}).all()
+    known = {(row.waiter_id, row.awaited_id) for row in rows}
+    return [edge for edge in edges if (edge.waiter_id, edge.awaited_id) not in known]
 
 
 def insert_edges(connection: Connection, edges: Sequence[Edge]) -> None:
@@ -140,9 +152,7 @@ def _columns(edge: Edge) -> Mapping[str, object]:
 # The way through the graph takes either kind of step from each turn. Both databases allow a
 # recursive query to name itself once, so the kinds are rows of their own.
 _ahead = (
-    select(
-        TurnRow.id, TurnRow.conversation_id, TurnRow.lane, literal(1).label("is_start")
-    )
+    select(TurnRow.id, TurnRow.conversation_id, TurnRow.lane, literal(1).label("is_start"))
     .where(TurnRow.id == bindparam("waiter"))
     .cte("ahead", recursive=True)
 )

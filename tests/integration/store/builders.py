@@ -27,6 +27,7 @@ from runner.core.records import (
     TurnKind,
 )
 from runner.core.states import ExecutionStatus, TurnStatus
+from runner.core.tree import Place
 from runner.store.store import Store
 
 DEFINITION: Final = "sha256:1"
@@ -53,6 +54,9 @@ def new_turn(
     timeout: timedelta = TIMEOUT,
     text: str = "Hello.",
     context: JsonObject | None = None,
+    place: Place | None = None,
+    awaits: Sequence[TurnId] = (),
+    callback_to: ConversationId | None = None,
 ) -> NewTurn:
     """Describe a turn of a conversation, by default a new one."""
     turn_id = new_turn_id()
@@ -68,6 +72,9 @@ def new_turn(
         status=status,
         trigger=message(turn_id, home, text),
         timeout=timeout,
+        place=place or Place(root_id=turn_id),
+        awaits=awaits,
+        callback_to=callback_to,
         context=context or {},
         worker_id=ADA if runs else None,
         lease=LEASE if runs else None,

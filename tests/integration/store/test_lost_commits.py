@@ -123,7 +123,9 @@ def test_a_turn_ends_once_and_names_the_next(store: Store, proxy: Proxy, loss: L
     following = add(store, claimed.turn.conversation_id)
     proxy.lose_next_commit(loss)
 
-    assert store.journal.commit(step(claimed, status=TurnStatus.COMPLETED)) == following.id
+    committed = store.journal.commit(step(claimed, status=TurnStatus.COMPLETED))
+
+    assert committed.wake == (following.id,)
 
 
 @at_the_commit
@@ -175,7 +177,7 @@ def test_a_turn_has_ended_although_the_next_could_not_be_looked_for(postgres_url
         following = add(store, claimed.turn.conversation_id)
         proxy.lose_next_commit(Loss.LATER)
 
-        assert store.journal.commit(step(claimed, status=TurnStatus.COMPLETED)) is None
+        assert store.journal.commit(step(claimed, status=TurnStatus.COMPLETED)).wake == ()
         store.close()
 
     after = Store.over(direct)

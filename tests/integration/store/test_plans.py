@@ -144,13 +144,14 @@ def test_neither_claims_nor_sweeps_nor_lists_read_what_has_ended(old_store: Stor
         sweeps.fail_overdue(limit=50)
         sweeps.due(limit=50, quiet=timedelta(0))
         sweeps.unattended(limit=50)
-        assert journal.commit(step(claimed, status=TurnStatus.COMPLETED)) == following.id
+        committed = journal.commit(step(claimed, status=TurnStatus.COMPLETED))
         store.views.counts()
         store.views.turns(TurnFilter())
         store.views.turns(TurnFilter(statuses=LIVE))
         store.views.turns(TurnFilter(statuses=[TurnStatus.PENDING]))
         store.views.turn(in_old.id)
 
+    assert committed.wake == (following.id,)
     assert len(statements) > 15
     assert_history_stays_unread(store.database, statements)
 

@@ -103,7 +103,7 @@ def _replace(
     """Make *table* of *items*, with the rows it has and the values of its *new* columns."""
     names = [item.name for item in items if isinstance(item, sa.Column)]
     values = ", ".join(new.get(name, name) for name in names)
-    op.execute(f"CREATE TABLE {table}_before AS SELECT * FROM {table}")
+    op.execute(f"CREATE TABLE {table}_before AS SELECT * FROM {table}")  # noqa: S608 - see below
     op.drop_table(table)
     op.create_table(table, *items)
     op.execute(
