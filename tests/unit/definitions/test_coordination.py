@@ -17,7 +17,10 @@ from tests.unit.definitions.projects import load
 
 LAUNCH = COORDINATION_TOOLS["launch_agent"]
 HIRE = LaunchAgentTool(
-    name="hire", builtin="launch_agent", description="Hire.", agents=("writer", "researcher")
+    name="hire",
+    builtin="launch_agent",
+    description="Hire.",
+    agents=("writer", "researcher", "writer"),
 )
 
 
