@@ -56,7 +56,7 @@ class SchemaComplaint:
 class Validator:
     """Tells what in a value does not fit a schema, in sentences that never quote the value."""
 
-    def __init__(self, schema: Mapping[str, JsonValue]) -> None:
+    def __init__(self, schema: Mapping[str, object]) -> None:
         self._validator = Draft202012Validator(schema, registry=Registry())
 
     def complaints(self, value: object) -> tuple[str, ...]:

@@ -115,7 +115,7 @@ def test_what_a_coordination_tool_takes_is_fixed(
 ) -> None:
     spec = coordination_spec(COORDINATION_TOOLS[name], agent)
 
-    assert (Validator(spec.parameters).complaints(arguments) == ()) is fits  # type: ignore[arg-type]
+    assert (Validator(spec.parameters).complaints(arguments) == ()) is fits
 
 
 def test_a_declared_tool_has_its_own_name_and_description(agent: ResolvedAgent) -> None:
