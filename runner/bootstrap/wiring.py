@@ -232,7 +232,10 @@ class Wiring:
     def agent_of(self, turn: Turn) -> Agent:
         """Return the agent as it was when *turn* was stored."""
         known = self.catalog.known(turn.definition_hash)
-        return known or self.catalog.revive(self.store.intake.definition(turn.definition_hash))
+        if known is not None:
+            return known
+        snapshot = self.store.intake.definition(turn.definition_hash)
+        return self.catalog.revive(turn.definition_hash, snapshot)
 
     def client(self, name: str) -> ModelClient:
         """
@@ -281,7 +284,10 @@ class Wiring:
             case "send_message":
                 return CoordinationTool(spec=spec, act=self._send)
             case "wait_for":
-                return DelegatedTool(spec=spec, rules=ToolRules(carrier=Carrier.JOIN))
+                rules = ToolRules(
+                    carrier=Carrier.JOIN, max_result_chars=definition.max_result_chars
+                )
+                return DelegatedTool(spec=spec, rules=rules)
 
     # Asked for when a tool is called, so that looking at an agent opens no database.
     def _launch(self, arguments: JsonObject, context: ToolContext) -> JsonObject:

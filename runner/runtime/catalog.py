@@ -78,17 +78,18 @@ class Catalog:
         with self._lock:
             return self._agents.get(content_hash)
 
-    def revive(self, snapshot: str) -> Agent:
+    def revive(self, content_hash: str, snapshot: str) -> Agent:
         """
-        Bring a stored snapshot to life.
+        Bring the snapshot that is stored under this hash to life.
 
         Raises:
             ConfigError: It names a client or a function that is not there any more.
         """
-        return self._live(ResolvedAgent.from_canonical(snapshot))
+        # What an earlier version of the program stored may read as something with another hash.
+        return self._live(ResolvedAgent.from_canonical(snapshot), content_hash)
 
-    def _live(self, definition: ResolvedAgent) -> Agent:
-        content_hash = definition.content_hash()
+    def _live(self, definition: ResolvedAgent, content_hash: str | None = None) -> Agent:
+        content_hash = content_hash or definition.content_hash()
         known = self.known(content_hash)
         if known is not None:
             return known

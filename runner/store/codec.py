@@ -182,6 +182,7 @@ def turn_from(row: RowMapping) -> Turn:
         claims=row["claims"],
         iterations=row["iterations"],
         tool_executions=row["tool_executions"],
+        awaits=_turn_ids_from(row["awaits"]),
         open_waits=0 if has_ended else row["open_waits"],
         waiters=0 if has_ended else row["waiters"],
         open_inputs=row["open_inputs"],
@@ -287,7 +288,7 @@ def execution_from(row: RowMapping) -> ToolExecution:
         arguments=_object(row["arguments"]),
         status=row["status"],
         fence=row["fence"],
-        awaits=tuple(TurnId(turn_id) for turn_id in json.loads(row["awaits"] or "[]")),
+        awaits=_turn_ids_from(row["awaits"]),
         created_at=row["created_at"],
         started_at=row["started_at"],
         ended_at=row["ended_at"],
@@ -302,3 +303,7 @@ def event_from(row: RowMapping) -> Event:
         body=_object(row["body"]),
         at=row["at"],
     )
+
+
+def _turn_ids_from(text: str | None) -> tuple[TurnId, ...]:
+    return tuple(TurnId(turn_id) for turn_id in json.loads(text or "[]"))

@@ -27,6 +27,7 @@ from runner.core.states import LIVE, Phase, TurnStatus
 from runner.store.clock import db_now, db_now_plus
 from runner.store.codec import (
     Columns,
+    awaits_to_json,
     event_columns,
     limits_to_json,
     message_columns,
@@ -263,6 +264,7 @@ def _turn_columns(new: NewTurn) -> Columns:
         "launched_by": place.launched_by,
         "depth": place.depth,
         "tree_limits": limits_to_json(place.limits),
+        "awaits": awaits_to_json(new.awaits),
         "is_inline": runs,
         "callback_to": new.callback_to,
         "is_claimed": runs,

@@ -158,6 +158,8 @@ class TurnRow(Table):
     use_iterations: Mapped[int]
     use_tool_executions: Mapped[int]
     use_children: Mapped[int]
+    #: The turns it was submitted to wait for, as JSON.
+    awaits: Mapped[str | None]
     #: How many open waits the turn has, and how many there are for it; of no meaning once ended.
     open_waits: Mapped[int]
     waiters: Mapped[int]

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 
+from runner.core.coordination import Reach
 from runner.core.errors import ClaimLost
 from runner.core.jsonvalue import JsonObject
 from runner.core.records import ClaimedTurn, StepWrite
@@ -216,4 +217,5 @@ def test_an_inline_turn_whose_claim_is_lost_says_so(store: Store, expire_lease: 
         )
     journal.on_commit = lambda _write: None
     client.put_back()
+    bench.control.resume(turn.id, reach=Reach.RETAIN)
     assert bench.work_on(turn).status is TurnStatus.COMPLETED

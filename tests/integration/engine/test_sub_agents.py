@@ -9,7 +9,7 @@ from runner.core.jsonvalue import JsonObject
 from runner.core.model import ModelRequest, ModelResponse
 from runner.core.ports import TurnFilter
 from runner.core.records import Turn
-from runner.core.states import ExecutionStatus, TurnStatus
+from runner.core.states import ExecutionStatus, Phase, TurnStatus
 from runner.core.tooling import ToolContext
 from runner.definitions.snapshot import ResolvedLimits
 from runner.store.database import Database
@@ -296,7 +296,7 @@ def test_a_worker_that_dies_while_it_fans_out_makes_no_child_twice(
             break
     for turn in died:
         expire_lease(turn.id)
-        if before and turn.id == parent.id and client.requests:
+        if before and turn.id == parent.id and turn.phase is Phase.MODEL:
             client.put_back()
     store.sweeps.release_expired(limit=10)
     second.work_off()

@@ -173,6 +173,7 @@ def _new_turn_columns() -> list[tuple[sa.Column[Any], str]]:
         (sa.Column("use_iterations", sa.Integer(), nullable=False), "iterations"),
         (sa.Column("use_tool_executions", sa.Integer(), nullable=False), "tool_executions"),
         (sa.Column("use_children", sa.Integer(), nullable=False), "0"),
+        (sa.Column("awaits", sa.Text()), "NULL"),
         (sa.Column("open_waits", sa.Integer(), nullable=False), "0"),
         (sa.Column("waiters", sa.Integer(), nullable=False), "0"),
         (sa.Column("open_inputs", sa.Integer(), nullable=False), "0"),
