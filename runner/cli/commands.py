@@ -1,0 +1,108 @@
+"""Every command: where it lives, and what it is for."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listed:
+    """A command as `--help` lists it, without its module being loaded."""
+
+    #: The module whose `app` it is.
+    module: str
+    panel: str
+    summary: str
+
+
+_DEFINITIONS: Final = "Definitions"
+_TURNS: Final = "Turns"
+_OPERATION: Final = "Operation"
+
+COMMANDS: Final[Mapping[str, Listed]] = {
+    "new": Listed(
+        module="runner.cli.new",
+        panel=_DEFINITIONS,
+        summary="Write a new definition to start from.",
+    ),
+    "validate": Listed(
+        module="runner.cli.validate",
+        panel=_DEFINITIONS,
+        summary="Say what is wrong with the project's files, and where.",
+    ),
+    "agents": Listed(
+        module="runner.cli.agents",
+        panel=_DEFINITIONS,
+        summary="List the agents.",
+    ),
+    "preview": Listed(
+        module="runner.cli.preview",
+        panel=_DEFINITIONS,
+        summary="Show the exact first request of a turn, without sending or storing it.",
+    ),
+    "config": Listed(
+        module="runner.cli.config",
+        panel=_DEFINITIONS,
+        summary="Show the config.",
+    ),
+    "schema": Listed(
+        module="runner.cli.schema",
+        panel=_DEFINITIONS,
+        summary="Write the JSON Schemas with which editors check definitions.",
+    ),
+    "run": Listed(
+        module="runner.cli.run",
+        panel=_TURNS,
+        summary="Run a task here and show it as it happens.",
+    ),
+    "chat": Listed(
+        module="runner.cli.chat",
+        panel=_TURNS,
+        summary="Talk with an agent.",
+    ),
+    "submit": Listed(
+        module="runner.cli.submit",
+        panel=_TURNS,
+        summary="Hand a task or a message to the workers.",
+    ),
+    "ps": Listed(
+        module="runner.cli.ps",
+        panel=_TURNS,
+        summary="List turns, newest first.",
+    ),
+    "show": Listed(
+        module="runner.cli.show",
+        panel=_TURNS,
+        summary="Show everything about a turn.",
+    ),
+    "watch": Listed(
+        module="runner.cli.watch",
+        panel=_TURNS,
+        summary="Follow a turn until it has ended, whoever runs it.",
+    ),
+    "messages": Listed(
+        module="runner.cli.messages",
+        panel=_TURNS,
+        summary="Show a conversation.",
+    ),
+    "worker": Listed(
+        module="runner.cli.worker",
+        panel=_OPERATION,
+        summary="Work on submitted turns until stopped.",
+    ),
+    "doctor": Listed(
+        module="runner.cli.doctor",
+        panel=_OPERATION,
+        summary="Say what is missing or does not answer.",
+    ),
+    "reconcile": Listed(
+        module="runner.cli.reconcile",
+        panel=_OPERATION,
+        summary="Repair what a crash left behind, and wake workers for all that is due.",
+    ),
+    "db": Listed(
+        module="runner.cli.db",
+        panel=_OPERATION,
+        summary="Look after the database's schema.",
+    ),
+}

@@ -1,0 +1,67 @@
+"""Options and arguments that several commands have, and how their JSON is read."""
+
+import json
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+from runner.core.errors import UsageError
+from runner.core.jsonvalue import JsonObject, JsonValue
+
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+AgentName: TypeAlias = Annotated[str, typer.Argument(metavar="AGENT", help="The agent's name.")]
+TurnId: TypeAlias = Annotated[str, typer.Argument(metavar="TURN", help="The turn's id.")]
+Input: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--input", metavar="JSON|@FILE", help="Input as the agent's input_schema wants it."
+    ),
+]
+Context: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--context", metavar="JSON|@FILE", help="An object that tools can read."),
+]
+
+ConversationId: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--conversation", metavar="ID", help="The conversation to continue."),
+]
+
+
+def read_json(option: str, text: str | None) -> JsonValue:
+    """
+    Read JSON given in place, or as `@` and the path of a file; None where nothing is given.
+
+    Raises:
+        UsageError: It is not JSON.
+        OSError: The file cannot be read.
+    """
+    if text is None:
+        return None
+    where = f"{option} {text}" if text.startswith("@") else option
+    try:
+        written = Path(text[1:]).read_text("utf-8") if text.startswith("@") else text
+        value: JsonValue = json.loads(written)
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{where} is not UTF-8") from error
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise UsageError(f"{where} is not JSON: {error.msg.lower()} at {place}") from error
+    return value
+
+
+def read_object(option: str, text: str | None) -> JsonObject:
+    """
+    Read a JSON object like `read_json`; an empty one where nothing is given.
+
+    Raises:
+        UsageError: It is not a JSON object.
+        OSError: The file cannot be read.
+    """
+    value = read_json(option, text)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UsageError(f'{option} wants a JSON object, such as {{"customer": 7}}')
+    return value

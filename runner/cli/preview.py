@@ -1,0 +1,60 @@
+"""`runner preview`: show the exact first request of a turn."""
+
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from runner.cli.console import console, print_table
+from runner.cli.opening import open_runner
+from runner.cli.options import AsJson, Input, read_json
+from runner.cli.text import json_text
+from runner.core.errors import UsageError
+from runner.engine.preview import Preview
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
+    ctx: typer.Context,
+    agent: Annotated[str, typer.Argument(metavar="AGENT", help="The agent's name.")] = "",
+    task: Annotated[str, typer.Argument(metavar="TASK", help="What to do.")] = "",
+    input_json: Input = None,
+    chat: Annotated[
+        bool, typer.Option("--chat", help="The request of a conversation's first message.")
+    ] = False,
+    turn: Annotated[
+        str | None, typer.Option(metavar="TURN", help="The request of a turn that is stored.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Show the exact first request of a turn, without sending or storing it.
+
+    With --json the body is printed as it would be sent.
+    """
+    if bool(turn) == bool(agent):
+        raise UsageError("name an agent and a task, or a stored turn with --turn")
+    if turn and (task or input_json or chat):
+        raise UsageError("a stored turn has its task, input and kind already")
+    with open_runner(ctx) as runner:
+        if turn:
+            found = runner.preview_turn(turn)
+        else:
+            input_data = read_json("--input", input_json)
+            found = runner.preview(agent, task, input=input_data, chat=chat)
+    if as_json:
+        print(json_text(found.request.body))
+    else:
+        _print(found)
+
+
+def _print(found: Preview) -> None:
+    out = console()
+    out.print(Text(f"the request to {found.request.provider}", style="bold"))
+    out.print(Text(json_text(found.request.body, indent=2)), soft_wrap=True)
+    out.print()
+    rows = [(name, f"{size:,}") for name, size in found.sizes.items()]
+    total = sum(found.sizes.values())
+    print_table(out, ("SECTION", "CHARACTERS"), [*rows, ("total", f"{total:,}")])

@@ -1,0 +1,22 @@
+"""`runner watch`: follow a turn until it has ended, whoever runs it."""
+
+import typer
+
+from runner.cli.following import follow_to_the_end
+from runner.cli.live import view_for
+from runner.cli.opening import open_runner
+from runner.cli.options import AsJson, TurnId
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def watch(ctx: typer.Context, turn_id: TurnId, as_json: AsJson = False) -> int:
+    """
+    Follow a turn until it has ended, whoever runs it.
+
+    It is shown from its first event on, like in `runner run`; a turn that did not complete makes
+    the exit code 1.
+    """
+    with open_runner(ctx) as runner:
+        return follow_to_the_end(runner, view_for(as_json=as_json), turn_id)
