@@ -95,4 +95,6 @@ class Desk:
         since = wiring.clock.monotonic()
         turn = wiring.reception.start(order, wiring.worker_id, lease=wiring.config.worker.lease)
         timeout = order.agent.definition.limits.timeout
-        return worker.run_here(turn, since=since, seconds_left=timeout.total_seconds())
+        worker.run_here(turn, since=since, seconds_left=timeout.total_seconds())
+        # As stored: with the database's times, and without the claim.
+        return wiring.store.views.turn(turn.id)
