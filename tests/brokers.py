@@ -1,6 +1,6 @@
 """What tests do to a real broker beside sending through it."""
 
-import pika  # type: ignore[import-untyped]  # it has no types
+import pika
 import redis
 
 

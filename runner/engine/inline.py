@@ -41,10 +41,11 @@ class InlineRunner:
             ClaimLost: This process was stopped for longer than its lease.
             StoreError: The database did not take a step.
         """
-        turn = self._worker.drive(claimed, _HERE, since=since)
-        while turn.status in _GOES_ON:
-            self._work_below(turn.id)
-            turn = self._views.turn(turn.id)
+        turn_id = claimed.turn.id
+        self._worker.drive(claimed, _HERE, since=since)
+        # Read anew: with the database's times, and whoever has worked on it meanwhile.
+        while (turn := self._views.turn(turn_id)).status in _GOES_ON:
+            self._work_below(turn_id)
         return turn
 
     def _work_below(self, turn_id: TurnId) -> None:

@@ -3,6 +3,7 @@
 import os
 import signal
 from collections.abc import Callable
+from multiprocessing import parent_process
 from types import FrameType
 from typing import Final
 
@@ -32,7 +33,9 @@ def stop_with_parent() -> None:
     A parent that is killed tells nobody, and whoever starts another in its place would have the
     old processes beside the new ones.
     """
-    parent = os.getppid()
+    started_by = parent_process()
+    # Asked of the system, it may already be whoever takes in orphans.
+    parent = os.getppid() if started_by is None else started_by.pid
 
     def look() -> float:
         if os.getppid() != parent:

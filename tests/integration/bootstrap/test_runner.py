@@ -65,7 +65,8 @@ def test_a_task_is_run_here(runner: Runner) -> None:
     turn = runner.run("hello", "Good morning.")
 
     assert (turn.status, turn.result) == (TurnStatus.COMPLETED, "Good morning!")
-    assert runner.turn(turn.id).result == turn.result
+    assert turn == runner.turn(turn.id)
+    assert turn.ended_at is not None
     assert [event.kind for event in runner.follow(turn.id)][-1] == "turn.completed"
 
 

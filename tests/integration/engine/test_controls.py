@@ -12,6 +12,7 @@ from runner.core.ids import TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Role
 from runner.core.model import ModelRequest, ModelResponse
+from runner.core.records import StepWrite
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.core.tooling import ToolContext
 from runner.store.store import Store
@@ -252,9 +253,11 @@ def test_steering_at_the_last_moment_keeps_the_turn_going(store: Store) -> None:
     journal = MortalJournal(store.journal)
     bench = Bench(store, agent, journal=journal)
     turn = bench.submit()
-    journal.on_commit = lambda _write: (
-        bench.control.steer(turn.id, key="k", text="One more thing.") and None
-    )
+
+    def steer(_write: StepWrite) -> None:
+        bench.control.steer(turn.id, key="k", text="One more thing.")
+
+    journal.on_commit = steer
 
     ended = bench.work_on(turn)
 

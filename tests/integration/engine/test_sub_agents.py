@@ -1,6 +1,6 @@
 """Parents that wait for children without holding a worker."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 import pytest
@@ -288,6 +288,7 @@ def test_a_worker_that_dies_while_it_fans_out_makes_no_child_twice(
     second = Bench(store, first.agent, child)
     parent = first.submit()
 
+    died: Sequence[Turn] = ()
     for _ in range(6):
         for turn in store.views.turns(TurnFilter(statuses={TurnStatus.PENDING})):
             first.die_on(turn)
