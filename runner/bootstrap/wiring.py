@@ -227,7 +227,7 @@ class Wiring:
 
     @cached_property
     def sweeper(self) -> Sweeper:
-        return Sweeper(self.store.sweeps, self.courier, self.dispatcher)
+        return Sweeper(self.store.sweeps, self.dispatcher, settle_callbacks=self.courier.settle_due)
 
     def agent_of(self, turn: Turn) -> Agent:
         """Return the agent as it was when *turn* was stored."""

@@ -58,7 +58,7 @@ class Courier:
             log.warning("callback failed", extra={"turn_id": turn.id, "error": str(error)})
         return None
 
-    def settle_due(self, *, limit: int) -> Sequence[TurnId]:
+    def settle_due(self, limit: int) -> Sequence[TurnId]:
         """Deliver callbacks that are still owed, and return the turns that answer them."""
         turns = [self.settle(turn) for turn in self._deliveries.callbacks_due(limit=limit)]
         return [turn_id for turn_id in turns if turn_id is not None]

@@ -8,7 +8,6 @@ from datetime import timedelta
 from runner.core.errors import DispatchFailed, RunnerError
 from runner.core.ids import TurnId
 from runner.core.ports import Dispatcher, Sweeps
-from runner.engine.courier import Courier
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +43,24 @@ class SweepReport:
 class Sweeper:
     """Repairs the store in bounded batches; running it twice, or twice at once, does no harm."""
 
-    def __init__(self, sweeps: Sweeps, courier: Courier, dispatcher: Dispatcher) -> None:
+    def __init__(
+        self,
+        sweeps: Sweeps,
+        dispatcher: Dispatcher,
+        *,
+        settle_callbacks: Callable[[int], Sequence[TurnId]],
+    ) -> None:
+        """
+        Make a sweeper.
+
+        Args:
+            sweeps: The store's repairs.
+            dispatcher: Wakes what is ready.
+            settle_callbacks: Delivers up to so many callbacks that are still owed, and returns the
+                turns that answer them.
+        """
         self._sweeps = sweeps
-        self._courier = courier
+        self._settle_callbacks = settle_callbacks
         self._dispatcher = dispatcher
 
     def sweep(self, *, quiet: timedelta | None) -> SweepReport:
@@ -64,7 +78,7 @@ class Sweeper:
             overdue=_attempt(lambda: sweeps.release_overdue(limit=_BATCH), errors),
             joined=_attempt(lambda: sweeps.release_joined(limit=_BATCH), errors),
             freed=_attempt(lambda: sweeps.fail_overdue(limit=_BATCH), errors),
-            called_back=_attempt(lambda: self._courier.settle_due(limit=_BATCH), errors),
+            called_back=_attempt(lambda: self._settle_callbacks(_BATCH), errors),
             due=_attempt(lambda: self._due(quiet), errors),
         )
         try:

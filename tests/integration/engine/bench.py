@@ -80,7 +80,9 @@ class Bench:
         )
         self.inline = InlineRunner(self.worker, store.views)
         self.control = Control(store.controls, self.worker)
-        self.sweeper = Sweeper(store.sweeps, self.courier, self.dispatcher)
+        self.sweeper = Sweeper(
+            store.sweeps, self.dispatcher, settle_callbacks=self.courier.settle_due
+        )
         self.coordination = Coordination(
             launcher=self.launcher,
             courier=self.courier,

@@ -30,7 +30,7 @@ def problems() -> list[Problem]:
 
 @pytest.fixture
 def upkeep(sweeps: FakeSweeps, dispatcher: FakeDispatcher, problems: list[Problem]) -> Upkeep:
-    return Upkeep(Sweeper(sweeps, dispatcher), lambda: problems)
+    return Upkeep(Sweeper(sweeps, dispatcher, settle_callbacks=lambda _limit: []), lambda: problems)
 
 
 def test_turns_of_dead_workers_are_released_and_others_woken_for_them(
