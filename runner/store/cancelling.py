@@ -75,7 +75,7 @@ class Cancelling:
     def _act(self, connection: Connection, rows: Sequence[RowMapping]) -> Iterator[Receipt]:
         unstarted = [row["id"] for row in rows if row["started_at"] is None]
         started = [row for row in rows if row["started_at"] is not None]
-        fresh = [row["id"] for row in started if not row["cancel_requested"]]
+        fresh = [row["id"] for row in started if not _is_under_way(row)]
         if unstarted:
             ended = connection.execute(_END, {"ids": unstarted}).mappings().all()
             self.conversations.update(row["conversation_id"] for row in ended)
@@ -96,3 +96,9 @@ class Cancelling:
         if not is_closing:
             self._wake.append(row["id"])
         return Receipt(turn_id=row["id"], state=ReceiptState.REQUESTED, status=status)
+
+
+def _is_under_way(row: RowMapping) -> bool:
+    """Say whether a turn was cancelled before and is, or can be, claimed for that."""
+    on_its_way = row["status"] in {TurnStatus.PENDING, TurnStatus.RUNNING}
+    return bool(row["cancel_requested"]) and on_its_way

@@ -30,6 +30,9 @@ _RESUME: Final = _OF_THESE.values(
 ).returning(TurnRow.id, TurnRow.status)
 _WITHDRAW_PAUSE: Final = _OF_THESE.values(pause_requested=false())
 
+_AT_ONCE: Final = {TurnStatus.PENDING, TurnStatus.WAITING}
+_LATER: Final = {TurnStatus.RUNNING, TurnStatus.PREPARED}
+
 _PAUSED: Final = NewEvent(kind="turn.paused")
 _PAUSE_REQUESTED: Final = NewEvent(kind="turn.pause_requested")
 _UNPAUSED: Final = NewEvent(kind="turn.unpaused")
@@ -46,22 +49,21 @@ class Pausing:
         return Receipts(turns=tuple(reach_turns(connection, self._turn_id, self._reach, self._act)))
 
     def _act(self, connection: Connection, rows: Sequence[RowMapping]) -> Iterator[Receipt]:
-        wanted = [row for row in rows if not row["cancel_requested"]]
-        at_once = [r for r in wanted if r["status"] in {TurnStatus.PENDING, TurnStatus.WAITING}]
-        later = [r for r in wanted if r["status"] in {TurnStatus.RUNNING, TurnStatus.PREPARED}]
-        fresh = [row["id"] for row in later if not row["pause_requested"]]
-        paused = [row["id"] for row in at_once]
-        if paused:
-            connection.execute(_PAUSE, {"ids": paused})
+        free = [row for row in rows if not row["cancel_requested"]]
+        at_once = [row["id"] for row in free if row["status"] in _AT_ONCE]
+        later = [row["id"] for row in free if row["status"] in _LATER]
+        fresh = [r["id"] for r in free if r["status"] in _LATER and not r["pause_requested"]]
+        if at_once:
+            connection.execute(_PAUSE, {"ids": at_once})
         if fresh:
             connection.execute(_REQUEST_PAUSE, {"ids": fresh})
-        events = [event_columns(turn_id, _PAUSED) for turn_id in paused]
+        events = [event_columns(turn_id, _PAUSED) for turn_id in at_once]
         events += [event_columns(turn_id, _PAUSE_REQUESTED) for turn_id in fresh]
         insert_events(connection, events)
         for row in rows:
-            if row in at_once:
+            if row["id"] in at_once:
                 yield _receipt(row, ReceiptState.DONE, TurnStatus.PAUSED)
-            elif row in later:
+            elif row["id"] in later:
                 yield _receipt(row, ReceiptState.REQUESTED)
             else:
                 yield _receipt(row, ReceiptState.UNCHANGED)

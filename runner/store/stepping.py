@@ -103,8 +103,9 @@ class Stepping:
             ensure_acyclic(connection, self._turn_id)
         self._reserve(connection)
         woken = set_going(connection, [row]) if has_ended else []
-        started = [new["id"] for new in added if new["status"] is TurnStatus.PENDING]
-        return self._committed(row, [*started, *woken])
+        pending = {new["id"] for new in added if new["status"] is TurnStatus.PENDING}
+        launched = [child.id for child in self._write.children if child.id in pending]
+        return self._committed(row, [*launched, *woken])
 
     def _write_turn(self, connection: Connection, joined: int) -> RowMapping:
         """
@@ -152,7 +153,7 @@ class Stepping:
             return None
         key = {"turn_id": self._turn_id}
         woken = [TurnId(woke) for woke in connection.scalars(_SELECT_WOKEN, key)]
-        return self._committed(row, [*self._newcomers.ids, *woken])
+        return self._committed(row, [*(child.id for child in self._write.children), *woken])
 
     def _reserve(self, connection: Connection) -> None:
         if self._write.turn.place.root_id != self._turn_id:

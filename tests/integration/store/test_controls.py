@@ -205,13 +205,14 @@ def test_cancel_with_cascade_reaches_everything_below_at_once(store: Store) -> N
 
     receipts = store.controls.cancel(parent.turn.id, reach=CASCADE)
 
-    assert receipts.turns == (
-        receipt(parent.turn, REQUESTED, PENDING),
+    first, *between, last = receipts.turns
+    assert (first.turn_id, first.state) == (parent.turn.id, REQUESTED)
+    assert set(between) == {
         receipt(queued, DONE, CANCELLED),
         receipt(running, REQUESTED, PENDING),
         receipt(middle, REQUESTED, PENDING),
-        receipt(inner, DONE, CANCELLED),
-    )
+    }
+    assert last == receipt(inner, DONE, CANCELLED)
     assert set(receipts.wake) == {parent.turn.id, running.id, middle.id}
     for turn, number in ((running, 1), (middle, 2), (parent.turn, 2)):
         end(store, turn, number=number, status=CANCELLED)
@@ -482,7 +483,7 @@ def test_pause_and_resume_with_cascade_reach_everything_below(store: Store) -> N
     resumed = store.controls.resume(parent.turn.id, reach=CASCADE)
 
     assert states == [PAUSED, RUNNING, PAUSED, PAUSED]
-    assert [r.state for r in paused.turns] == [DONE, DONE, REQUESTED, DONE, DONE]
+    assert sorted(r.state for r in paused.turns) == [DONE] * 4 + [REQUESTED]
     assert {r.state for r in resumed.turns} == {DONE}
     after = [store.views.turn(child.id).status for child in children]
     assert after == [PENDING, RUNNING, WAITING, PENDING]
