@@ -63,13 +63,18 @@ class Desk:
         """
         Order an answer to a message, in a new conversation unless one is named.
 
+        A conversation keeps its kind, and with it the system prompt it began with.
+
         Raises:
-            NotFound: There is no such agent.
+            NotFound: There is no such agent, or no such conversation.
         """
         given = given or Given()
+        kind = TurnKind.CHAT
+        if conversation_id is not None:
+            kind = self._wiring.store.views.latest_turn(conversation_id).kind
         return Order(
             agent=self._wiring.catalog.agent(agent),
-            kind=TurnKind.CHAT,
+            kind=kind,
             text=text,
             conversation_id=conversation_id,
             principal=given.principal,

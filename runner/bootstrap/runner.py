@@ -12,6 +12,7 @@ from runner.bootstrap.desk import Desk, Given
 from runner.bootstrap.wiring import Wiring
 from runner.core.coordination import Delivery, Input, Reach, Receipts
 from runner.core.errors import UsageError
+from runner.core.finding import Finding
 from runner.core.ids import (
     ConversationId,
     TurnId,
@@ -335,6 +336,10 @@ class Runner:
     def unattended(self) -> Sequence[tuple[TurnId, str]]:
         """Return turns that nobody is responsible for, each with what is wrong; none is normal."""
         return self._wiring.store.sweeps.unattended(limit=100)
+
+    def audit(self) -> Sequence[Finding]:
+        """Check all that is stored and return what breaks a rule; none is normal."""
+        return self._wiring.store.audit.findings(limit=100)
 
     def counts(self) -> Mapping[TurnStatus, int]:
         """Count the turns that have not ended, by status."""

@@ -128,7 +128,8 @@ def _check_input(order: Order) -> None:
         if order.input is not None:
             raise UsageError(f"agent {order.agent.name!r} has no input_schema and takes no input")
         return
-    if order.kind is TurnKind.CHAT and order.input is None:
+    is_message = order.kind is TurnKind.CHAT or order.conversation_id is not None
+    if is_message and order.input is None:
         return
     complaints = Validator(schema).complaints(order.input)
     if complaints:

@@ -116,7 +116,8 @@ class Launcher:
             starts_conversation=False,
             agent=agent.name,
             definition_hash=agent.content_hash,
-            kind=TurnKind.CHAT,
+            # A conversation keeps its kind, and with it the system prompt it began with.
+            kind=last.kind,
             status=TurnStatus.PENDING,
             trigger=_trigger(conversation_id, turn_id, (Text(text=text),)),
             timeout=agent.definition.limits.timeout,
