@@ -6,17 +6,19 @@ from runner.core.errors import ConfigError
 from runner.definitions.codes import Code
 from runner.definitions.problem import Problem
 from runner.definitions.project import Project
-from runner.definitions.tool import ToolDefinition
+from runner.definitions.tool import CoordinationTool, ToolDefinition
 from runner.tools.factory import build_tool
 from runner.tools.surroundings import Surroundings
 
 
 def import_problems(project: Project) -> Iterator[Problem]:
-    """Bring every tool to life and tell which cannot be, at its definition."""
+    """Bring every tool with something to import to life, and tell which cannot be, at its place."""
     surroundings = Surroundings(
         root=project.root, python_modules=tuple(project.config.python_modules)
     )
     for owner, tool in _tools(project):
+        if isinstance(tool, CoordinationTool):
+            continue
         try:
             build_tool(tool, surroundings)
         except ConfigError as error:
