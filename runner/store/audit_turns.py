@@ -3,7 +3,20 @@
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import ColumnElement, and_, case, exists, func, literal, not_, null, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Text,
+    and_,
+    case,
+    cast,
+    exists,
+    func,
+    literal,
+    not_,
+    null,
+    or_,
+    select,
+)
 from sqlalchemy.orm import aliased
 
 from runner.core.states import ExecutionStatus, TurnStatus
@@ -27,6 +40,7 @@ _ENDINGS: Final = tuple(f"turn.{status.value}" for status in ENDED_STATUSES)
 _BEGINNINGS: Final = ("turn.prepared", "turn.submitted", "turn.started")
 _CLAIMS: Final = ("turn.started", "turn.resumed")
 _TOLD: Final = ("delivery.sent", "delivery.dropped")
+_OWN_ENDING: Final = literal("turn.") + cast(TurnRow.status, Text)
 _HAS_ENDED: Final = TurnRow.ended_at.is_not(None)
 _EARLIER: Final = aliased(EventRow, name="earlier_event")
 
@@ -44,7 +58,9 @@ _events = (
         TurnRow.iterations,
         TurnRow.ended_at,
         _count(*_ENDINGS).label("endings"),
-        func.count(case((EventRow.kind == literal("turn.") + TurnRow.status, 1))).label("own"),
+        func.count(case((EventRow.kind == literal("turn.") + cast(TurnRow.status, Text), 1))).label(
+            "own"
+        ),
         _count(*_CLAIMS).label("claims"),
         _count("model.responded").label("responses"),
     )

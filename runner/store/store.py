@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
+from runner.store.audit import SqlAudit
 from runner.store.controls import SqlControls
 from runner.store.database import Database
 from runner.store.deliveries import SqlDeliveries
@@ -23,17 +24,20 @@ class Store:
     controls: SqlControls
     deliveries: SqlDeliveries
     views: SqlViews
+    audit: SqlAudit
 
     @classmethod
     def over(cls, database: Database) -> Self:
+        sweeps = SqlSweeps(database)
         return cls(
             database=database,
             intake=SqlIntake(database),
             journal=SqlJournal(database),
-            sweeps=SqlSweeps(database),
+            sweeps=sweeps,
             controls=SqlControls(database),
             deliveries=SqlDeliveries(database),
             views=SqlViews(database),
+            audit=SqlAudit(database, sweeps),
         )
 
     def close(self) -> None:
