@@ -31,6 +31,8 @@ class Heartbeat:
         self._length = lease
         self._clock = clock
         self._leases: dict[Claim, Lease] = {}
+        #: Whether this process was asked to let go of its turns, so that it takes no more.
+        self.is_leaving = False
         self._lock = Lock()
         self._stopped = Event()
         self._thread: Thread | None = None
@@ -42,6 +44,8 @@ class Heartbeat:
         with self._lock:
             self._leases[claim] = lease
             self._start()
+            if self.is_leaving:
+                lease.ask_back(at_once=False)
         try:
             yield lease
         finally:
@@ -49,7 +53,8 @@ class Heartbeat:
                 self._leases.pop(claim, None)
 
     def ask_back(self, *, at_once: bool) -> None:
-        """Ask every execution of this process to hand its turn back."""
+        """Ask every execution of this process to hand its turn back, also one about to begin."""
+        self.is_leaving = True
         for lease in self._held():
             lease.ask_back(at_once=at_once)
 

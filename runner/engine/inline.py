@@ -31,7 +31,7 @@ class InlineRunner:
         Take a turn that was added as running to its end.
 
         While it waits for turns below it, those are worked on here too, side by side. A turn that
-        is paused meanwhile is returned as it is.
+        is paused meanwhile, or that this process was asked to let go of, is returned as it is.
 
         Args:
             claimed: The turn, claimed for this process.
@@ -45,6 +45,8 @@ class InlineRunner:
         self._worker.drive(claimed, _HERE, since=since)
         # Read anew: with the database's times, and whoever has worked on it meanwhile.
         while (turn := self._views.turn(turn_id)).status in _GOES_ON:
+            if self._worker.is_leaving:
+                break
             self._work_below(turn_id)
         return turn
 

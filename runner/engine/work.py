@@ -49,6 +49,11 @@ class TurnWorker:
         self._terms = terms
         self._pace = Pace(slice=terms.slice.total_seconds(), patience=_PATIENCE)
 
+    @property
+    def is_leaving(self) -> bool:
+        """Whether this process was asked to let go of its turns."""
+        return self._heartbeat.is_leaving
+
     def work_on(self, turn_id: TurnId, *, pace: Pace | None = None) -> bool:
         """
         Claim a turn and take it as far as one slice goes; return whether there was one to claim.
