@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path as FilePath
+from typing import get_args
 
 from pydantic import JsonValue
 
@@ -17,7 +18,7 @@ from runner.definitions.paths import read_text
 from runner.definitions.problem import Problem
 from runner.definitions.schema_files import check_inline, include
 from runner.definitions.surroundings import Surroundings
-from runner.definitions.tool import ToolDefinition
+from runner.definitions.tool import BuiltinTool, ToolDefinition
 from runner.definitions.variants import nearest
 
 _SCHEMA_KEYS = ("input_schema", "output_schema")
@@ -100,8 +101,14 @@ def _check_tools(
             yield from tool_kind.check(tool, document, surroundings, at)
         elif tool not in surroundings.tools:
             meant = nearest(tool, surroundings.tools)
-            hint = f"did you mean {meant!r}?" if meant else "define it in a file with kind: tool"
+            hint = f"did you mean {meant!r}?" if meant else _how_to_define(tool)
             yield document.problem(at, Code.UNKNOWN_TOOL, f"no tool {tool!r}", hint=hint)
+
+
+def _how_to_define(tool: str) -> str:
+    if tool in get_args(BuiltinTool.model_fields["builtin"].annotation):
+        return f"write {{name: {tool}, builtin: {tool}}} to have the builtin"
+    return "define it in a file with kind: tool"
 
 
 def _check_limits(agent: AgentDefinition, limits: Limits, document: Document) -> Iterator[Problem]:
