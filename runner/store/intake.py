@@ -158,7 +158,9 @@ class _Addition:
         ).where(conversation)
         row = connection.execute(statement).one_or_none()
         if row is None:
-            raise NotFound(f"there is no conversation {new.conversation_id!r}")
+            raise NotFound(
+                f"there is no conversation {new.conversation_id!r}; `runner show` names a turn's"
+            )
         return None if prepared else row.lanes
 
 
@@ -184,7 +186,7 @@ class _Submission:
     def __call__(self, connection: Connection) -> Turn:
         conversation = connection.execute(self._take_lane).one_or_none()
         if conversation is None:
-            raise NotFound(f"there is no turn {self._turn_id!r}")
+            raise NotFound(f"there is no turn {self._turn_id!r}; `runner ps` lists them")
         row = connection.execute(self._submit, {"taken": conversation.lanes}).mappings()
         found = row.one_or_none()
         if found is None:

@@ -62,7 +62,9 @@ class SqlViews:
     def conversation(self, conversation_id: ConversationId) -> Conversation:
         rows = self._database.rows(_SELECT_CONVERSATION, {"conversation": conversation_id})
         if not rows:
-            raise NotFound(f"there is no conversation {conversation_id!r}")
+            raise NotFound(
+                f"there is no conversation {conversation_id!r}; `runner show` names a turn's"
+            )
         return conversation_from(rows[0])
 
     def messages(
