@@ -1,6 +1,7 @@
 """The tool step: run one call and record its one result."""
 
 from runner.core.ids import ExecutionId
+from runner.core.jsonvalue import storable_text
 from runner.core.messages import ToolCall, ToolResult
 from runner.core.records import ToolExecution
 from runner.core.states import ExecutionStatus
@@ -9,6 +10,7 @@ from runner.engine.circumstances import Circumstances
 from runner.engine.draft import Draft
 from runner.engine.state import State
 from runner.tools import results
+from runner.tools.cut import cut_text
 from runner.tools.invocation import CallOutcome, Raised, Returned, TimedOut, run_call
 from runner.tools.terminal import terminal_message
 
@@ -34,7 +36,9 @@ def run_tool(state: State, run_id: ExecutionId, around: Circumstances) -> Draft:
     if tool.rules.recovery is Recovery.REPLAY_SAFE:
         draft.count_execution()
     status, result = _read(outcome, run, tool)
-    draft.answer(run_id, status, result, notes=outcome.notes)
+    longest = tool.rules.max_result_chars
+    notes = [cut_text(storable_text(note), max_chars=longest) for note in outcome.notes]
+    draft.answer(run_id, status, result, notes=notes)
     if tool.rules.terminal and status is ExecutionStatus.COMPLETED:
         message = terminal_message(tool.rules.terminal_message, result.content)
         draft.complete(message, result.content)
