@@ -4,10 +4,11 @@ import logging
 import random
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import assert_never
 
 from runner.core.clock import Clock
-from runner.core.errors import HandBack, StoreError
+from runner.core.errors import HandBack, RunnerError, StoreError
 from runner.core.ids import TurnId
 from runner.core.model import Delta
 from runner.core.ports import Journal, Observer
@@ -33,9 +34,13 @@ from runner.engine.model_step import ask_model
 from runner.engine.output_step import check_output
 from runner.engine.state import State
 from runner.engine.tool_step import run_tool
+from runner.runtime.absent import absent_agent
 from runner.runtime.agent import Agent
 
 log = logging.getLogger(__name__)
+
+#: How long a turn rests whose agent could not be brought to life.
+_PUT_OFF = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +100,13 @@ class Driver:
             patience=pace.patience,
             on_delta=lambda delta: self._show_delta(turn_id, delta),
         )
-        state = self._load(claimed)
+        try:
+            agent = self._agent_of(claimed.turn)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the turn
+            return self._put_off(claimed, deadline, error)
+        state = self._load(claimed, agent)
         give_back_at = self._clock.monotonic() + (pace.slice or float("inf"))
         while True:
             draft = self._next(state, around)
@@ -107,16 +118,34 @@ class Driver:
             if draft.write.messages and self._clock.monotonic() >= give_back_at:
                 return self._give_back(state)
 
-    def _load(self, claimed: ClaimedTurn) -> State:
+    def _load(self, claimed: ClaimedTurn, agent: Agent) -> State:
         turn = claimed.turn
         return State(
             claim=claimed.claim,
             turn=turn,
-            agent=self._agent_of(turn),
+            agent=agent,
             messages=tuple(self._journal.transcript(turn.conversation_id)),
             executions={run.id: run for run in self._journal.executions(turn.id)},
             max_claims=self._max_claims,
         )
+
+    def _put_off(self, claimed: ClaimedTurn, deadline: Deadline, error: Exception) -> Driven:
+        """
+        Let go of a turn whose agent cannot be brought to life here; end it when its time is over.
+
+        Until then another worker may be able to, or this one after what is missing was mended.
+        """
+        turn = claimed.turn
+        said = str(error) if isinstance(error, RunnerError) else f"{type(error).__name__}: {error}"
+        log.warning("agent unavailable", extra={"turn_id": turn.id, "error": said})
+        draft = Draft(self._load(claimed, absent_agent(turn.agent, turn.definition_hash)))
+        message = f"agent {turn.agent!r} cannot be brought to life: {said}"
+        if deadline.seconds_left > 0:
+            draft.hand_back(message, delay=_PUT_OFF)
+        else:
+            draft.fail(TurnError(code="agent_unavailable", message=message))
+        next_turn = self._commit(draft)
+        return Driven(turn=draft.state.turn, next_turn=next_turn)
 
     def _next(self, state: State, around: Circumstances) -> Draft:
         """Perform the next step; an error of ours fails the turn instead of being tried again."""

@@ -37,6 +37,8 @@ class Bench:
     ) -> None:
         self.store = store
         self.agent = agent
+        #: Why the agent cannot be brought to life, if so.
+        self.fault: Exception | None = None
         self.dispatcher = FakeDispatcher()
         self.observer = FakeObserver()
         self.worker_id = new_worker_id()
@@ -46,7 +48,7 @@ class Bench:
         self.heartbeat = Heartbeat(journal, self.worker_id, lease=LEASE, clock=self.clock)
         driver = Driver(
             journal=journal,
-            agent_of=lambda _turn: agent,
+            agent_of=self._agent_of,
             observer=self.observer,
             clock=self.clock,
             max_claims=max_claims,
@@ -59,6 +61,11 @@ class Bench:
             clock=self.clock,
             terms=Terms(lease=LEASE, slice=slice_length),
         )
+
+    def _agent_of(self, _turn: Turn) -> Agent:
+        if self.fault is not None:
+            raise self.fault
+        return self.agent
 
     def order(
         self,
