@@ -99,4 +99,7 @@ class TurnWorker:
         try:
             self._dispatcher.dispatch(turn_ids)
         except DispatchFailed as error:
-            log.warning("dispatch failed", extra={"turn_ids": turn_ids, "error": str(error)})
+            log.warning(
+                "stored, and found by workers in time, but none was woken",
+                extra={"turn_ids": turn_ids, "error": str(error)},
+            )
