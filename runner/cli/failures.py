@@ -6,7 +6,7 @@ from typing import Final
 
 import typer
 
-from runner.cli.text import one_line
+from runner.cli.text import folded, one_line
 from runner.core.errors import Interruption, RunnerError, UsageError
 
 FAILED: Final = 1
@@ -38,7 +38,7 @@ def exit_code_of(command: Callable[[], object], *, debug: bool) -> int:
 def complain(message: str) -> None:
     """Print *message* as an error, on one line."""
     if message:
-        print(f"error: {one_line(message)}", file=sys.stderr)
+        print(folded(f"error: {one_line(message)}", sys.stderr), file=sys.stderr)
 
 
 def sentence(error: BaseException) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from typing_extensions import override
 
-from runner.cli.text import one_line
+from runner.cli.text import folded, one_line
 
 _FIELDS = ("error", "reason", "first")
 
@@ -18,7 +18,8 @@ class WarningLines(logging.Handler):
     @override
     def emit(self, record: logging.LogRecord) -> None:
         details = [str(getattr(record, name)) for name in _FIELDS if hasattr(record, name)]
-        print(f"warning: {one_line(': '.join([record.getMessage(), *details]))}", file=sys.stderr)
+        line = f"warning: {one_line(': '.join([record.getMessage(), *details]))}"
+        print(folded(line, sys.stderr), file=sys.stderr)
 
 
 @contextmanager

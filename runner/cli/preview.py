@@ -5,10 +5,10 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from runner.cli.console import console, print_table
+from runner.cli.console import console, print_table, print_text
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson, Input, read_json
-from runner.cli.text import json_text
+from runner.cli.text import json_text, outline
 from runner.core.errors import UsageError
 from runner.engine.preview import Preview
 
@@ -32,7 +32,7 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
     """
     Show the exact first request of a turn, without sending or storing it.
 
-    With --json the body is printed as it would be sent.
+    It is laid out for reading; with --json the body is printed as it would be sent.
     """
     if bool(turn) == bool(agent):
         raise UsageError("name an agent and a task, or a stored turn with --turn")
@@ -53,7 +53,8 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
 def _print(found: Preview) -> None:
     out = console()
     out.print(Text(f"the request to {found.request.provider}", style="bold"))
-    out.print(Text(json_text(found.request.body, indent=2)), soft_wrap=True)
+    for line in outline(found.request.body):
+        print_text(out, Text(line))
     out.print()
     rows = [(name, f"{size:,}") for name, size in found.sizes.items()]
     total = sum(found.sizes.values())

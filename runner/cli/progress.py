@@ -24,7 +24,11 @@ _MARKS: Final[Mapping[str, str]] = {
     "refused": "⊘",
     "skipped": "-",
 }
-_LONGEST_ARGUMENTS: Final = 100
+#: How much of a call is shown, with its arguments.
+_LONGEST_CALL: Final = 100
+_SHORTEST_CALL: Final = 20
+#: The mark before it, and the time after it.
+_AROUND_A_CALL: Final = 10
 _LONGEST_ERROR: Final = 300
 #: Seconds from which on it is said how long a call took.
 _WORTH_TELLING: Final = 0.1
@@ -195,7 +199,14 @@ class Progress:
             self._calls = {run.id: run for run in self._source.executions(turn_id)}
         run = self._calls.get(run_id)
         arguments = json_text(run.arguments) if run and run.arguments else ""
-        return one_line(f"{body.get('tool')} {arguments}", _LONGEST_ARGUMENTS)
+        return one_line(f"{body.get('tool')} {arguments}", self._longest_call)
+
+    @property
+    def _longest_call(self) -> int:
+        """How much of a call fits on one line, with its mark and its time."""
+        if not self._out.is_terminal:
+            return _LONGEST_CALL
+        return max(min(_LONGEST_CALL, self._out.width - _AROUND_A_CALL), _SHORTEST_CALL)
 
     def _error(self, turn_id: TurnId, body: JsonObject) -> str:
         """Say what the model is told of a call that did not succeed."""
@@ -206,8 +217,11 @@ class Progress:
             if message.execution_id == body.get("execution_id") and isinstance(part, ToolResult)
         ]
         error = results[0].get("error") if results else None
-        text = error.get("message") if isinstance(error, Mapping) else error
-        return one_line(str(text or ""), _LONGEST_ERROR)
+        if not isinstance(error, Mapping):
+            return one_line(str(error or ""), _LONGEST_ERROR)
+        # Of an exception the message alone may say nothing: that of KeyError is the key.
+        kind = f"{error.get('type')}: " if body.get("status") == "failed" else ""
+        return one_line(f"{kind}{error.get('message') or ''}", _LONGEST_ERROR)
 
     def _messages(self, turn_id: TurnId) -> Sequence[Message]:
         if self._source is None:

@@ -2,8 +2,13 @@
 
 import json
 import re
+import shutil
+import textwrap
+from collections.abc import Iterator
 from datetime import timedelta
-from typing import Final
+from typing import Final, TextIO
+
+from runner.core.jsonvalue import JsonValue
 
 #: Whole commands to a terminal: colours and cursor moves, titles and links.
 _COMMANDS: Final = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\))")
@@ -24,6 +29,39 @@ def one_line(text: str, limit: int = 0) -> str:
     """Put *text* on one line, cut at *limit* characters if that is given."""
     line = plain(_SPACE.sub(" ", text)).strip()
     return f"{line[: limit - 1]}…" if 0 < limit < len(line) else line
+
+
+def folded(line: str, stream: TextIO) -> str:
+    """Break a line between words where *stream* is a terminal; paths and ids stay whole."""
+    if not stream.isatty():
+        return line
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+
+
+def outline(value: JsonValue) -> Iterator[str]:
+    """Lay out *value* for reading, with texts of several lines as they are."""
+    match value:
+        case str():
+            yield from plain(value).split("\n")
+        case {} if value:
+            for key, inner in value.items():
+                yield from _headed(f"{plain(key)}:", inner)
+        case [_, *_]:
+            for inner in value:
+                yield from _headed("-", inner)
+        case _:
+            yield json_text(value)
+
+
+def _headed(head: str, value: JsonValue) -> Iterator[str]:
+    """Put a single line beside *head*, and all else moved in below it."""
+    lines = list(outline(value))
+    if len(lines) == 1 and (isinstance(value, str) or lines[0] == json_text(value)):
+        yield f"{head} {lines[0]}".rstrip()
+        return
+    yield head
+    yield from (f"  {line}".rstrip() for line in lines)
 
 
 def json_text(value: object, *, indent: int | None = None) -> str:

@@ -95,12 +95,15 @@ def _print_report(project: Project, problems: Sequence[Problem], checks: Sequenc
         _print_problem(out, problem)
     for one in checks:
         print_text(out, one.line())
-    counted = [
-        count(len(project.registry.agents), "agent"),
-        count(len(project.registry.tools), "tool"),
-        summary(problems),
-    ]
-    out.print(", ".join(counted), style="red" if any(p.is_error for p in problems) else "green")
+    agents, tools = project.registry.agents, project.registry.tools
+    counted = f"{count(len(agents), 'agent')}, {count(len(tools), 'tool')}"
+    if any(problem.is_error for problem in problems):
+        out.print(f"{summary(problems)}; free of errors: {counted}", style="red")
+    else:
+        out.print(f"{counted}, {summary(problems)}", style="green")
+    if not agents and not tools and not problems:
+        folder = plain(str(project.root / project.config.agents_dir))
+        print_text(out, f"nothing is in {folder}; write an agent with `runner new agent NAME`")
 
 
 def _print_problem(out: Console, problem: Problem) -> None:

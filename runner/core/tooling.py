@@ -50,9 +50,11 @@ class ToolContext:
         """
         Add a message for the model, after the results of this response's calls.
 
-        It is stored together with this call's result, or not at all when the claim is lost.
+        It is stored together with this call's result, or not at all when the claim is lost. Like
+        the result it loses its middle when it is longer than the tool's `max_result_chars`.
         """
-        self._notes.append(text)
+        # It stays in the conversation, where anything but text would make every request fail.
+        self._notes.append(str(text))
 
     @property
     def appended(self) -> tuple[str, ...]:

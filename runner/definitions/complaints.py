@@ -103,6 +103,8 @@ def _variant(key: str, message: str, node: Node) -> Complaint:
 def _type_hint(kind: str, node: Node) -> str:
     if not isinstance(node, Scalar):
         return ""
+    if kind == "tuple_type":
+        return "put the value in [ ]"
     if kind == "string_type":
         return "put it in quotes if it is text"
     if kind in {"int_type", "float_type"} and node.text.startswith("0"):

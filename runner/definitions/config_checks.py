@@ -10,7 +10,7 @@ from runner.definitions.interpolation import Flaw
 from runner.definitions.models import check_reference, unknown_client
 from runner.definitions.nodes import Path
 from runner.definitions.paths import expand
-from runner.definitions.problem import Problem
+from runner.definitions.problem import Problem, Severity
 from runner.definitions.python_references import is_folder
 from runner.definitions.thinking import BudgetThinking
 
@@ -19,7 +19,9 @@ def check_config(config: Config, document: Document) -> Iterator[Problem]:
     """Tell what is wrong between the parts of a config, at places of its own file only."""
     for path, flaw in _flaws(config, document):
         if document.has(path):
-            yield document.problem(path, flaw.code, flaw.message, hint=flaw.hint)
+            yield document.problem(
+                path, flaw.code, flaw.message, hint=flaw.hint, severity=flaw.severity
+            )
 
 
 def _flaws(config: Config, document: Document) -> Iterator[tuple[Path, Flaw]]:
@@ -62,11 +64,22 @@ def _client(name: str, config: Config, document: Document) -> Iterator[tuple[Pat
             return
         case ScriptedClient(scripts=scripts):
             for index, pattern in enumerate(scripts):
-                try:
-                    expand(document.base, pattern)
-                except PathRefused as refused:
-                    flaw = Flaw(code=Code.named(refused.code), message=str(refused))
+                flaw = _pattern(document, pattern)
+                if flaw:
                     yield ("clients", name, "scripts", index), flaw
+
+
+def _pattern(document: Document, pattern: str) -> Flaw | None:
+    try:
+        if expand(document.base, pattern):
+            return None
+    except PathRefused as refused:
+        return Flaw(code=Code.named(refused.code), message=str(refused))
+    return Flaw(
+        code=Code.MISSING_FILE,
+        message="no file matches the pattern",
+        severity=Severity.WARNING,
+    )
 
 
 def _leads_back(start: str, config: Config) -> bool:

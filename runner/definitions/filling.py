@@ -50,7 +50,7 @@ class Filler:
         for key, entry in node.entries.items():
             inner = (*path, key)
             if _is_null(entry.value):
-                hint = "leave the key out to inherit, or write [] for none"
+                hint = "give it a value, or leave the key out"
                 self._refuse_null(entry.key, f"{key[:80]!r} has no value", hint, inner)
             else:
                 filled[key] = self.data(entry.value, shape.child(key), inner)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from runner.definitions.codes import Code
+from runner.definitions.problem import Severity
 from runner.definitions.secret import MASK
 from runner.definitions.text import Interpolated
 
@@ -22,6 +23,7 @@ class Flaw:
     code: Code
     message: str
     hint: str = ""
+    severity: Severity = Severity.ERROR
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

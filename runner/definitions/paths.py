@@ -12,6 +12,8 @@ from runner.definitions.codes import Code
 #: The largest file that is read.
 MAX_BYTES: Final = 1_000_000
 
+_START: Final = "paths start from the folder of the file that names them"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Base:
@@ -49,7 +51,7 @@ class Base:
         """
         path = self.resolve(text)
         if not path.is_dir():
-            raise PathRefused(Code.MISSING_FILE, "there is no such folder")
+            raise PathRefused(Code.MISSING_FILE, f"there is no such folder; {_START}")
         return path.relative_to(self.root).as_posix()
 
 
@@ -82,7 +84,7 @@ def read_file(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except FileNotFoundError as error:
-        raise PathRefused(Code.MISSING_FILE, "there is no such file") from error
+        raise PathRefused(Code.MISSING_FILE, f"there is no such file; {_START}") from error
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else "unknown reason"
         raise PathRefused(
@@ -119,7 +121,7 @@ def expand(base: Base, pattern: str) -> tuple[Path, ...]:
     if "*" not in pattern and "?" not in pattern:
         path = base.resolve(pattern)
         if not path.is_file():
-            raise PathRefused(Code.MISSING_FILE, "there is no such file")
+            raise PathRefused(Code.MISSING_FILE, f"there is no such file; {_START}")
         return (path,)
     base.resolve(pattern)
     try:

@@ -51,7 +51,7 @@ class Project:
             first = errors[0]
             raise DefinitionError(
                 f"the definitions have {count}, first at {first.location}: {first.message};"
-                " run 'runner validate' to see all"
+                " run `runner validate` to see all"
             )
 
     def has_changed(self) -> bool:

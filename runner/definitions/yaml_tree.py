@@ -31,6 +31,8 @@ _FORBIDDEN: Final = re.compile(
     "[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 )
 _TAB_INDENT: Final = re.compile(r" *\t")
+#: A line up to its first colon, at which YAML stumbles when the line above is complete.
+_LONE_KEY: Final = re.compile(r" +[\w-]+:$")
 _COLLECTION_TAGS: Final = frozenset({None, "!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
 _SCALAR_TAGS: Final = {
     "tag:yaml.org,2002:null": type(None),
@@ -43,7 +45,7 @@ _HINTS: Final = {
     "cannot start any token": "put a text that starts with this character in quotes",
     "block end": "check the indentation of this line and those above it",
     "expected key": "check the indentation of this line and those above it",
-    "expected ':'": "a key is followed by ': '",
+    "expected ':'": "a key is followed by ': '; a text of several lines is indented",
     "end of stream": "a quote or bracket is not closed",
     "expected ',' or": "a bracket is not closed, or a comma is missing",
 }
@@ -99,16 +101,17 @@ def _refuse(
 
 def _syntax(source: Source, error: YAMLError) -> Parsed:
     reason = str(getattr(error, "problem", None) or "cannot be read")
-    is_open = "end of stream" in reason
-    mark = (is_open and getattr(error, "context_mark", None)) or getattr(
-        error, "problem_mark", None
-    )
+    # What is not closed is where it began, and what lacks its colon is the line that has none.
+    began = any(words in reason for words in ("end of stream", "expected ':'"))
+    mark = (began and getattr(error, "context_mark", None)) or getattr(error, "problem_mark", None)
     at = (mark.line + 1, mark.column + 1) if mark else (1, 1)
     place = source.location(*at)
     if _TAB_INDENT.match(source.lines[place.line - 1]):
         message = "the line is indented with a tab"
         return _refuse(source, at, Code.TAB_INDENTATION, message, "indent with spaces")
     hint = next((hint for words, hint in _HINTS.items() if words in reason), "")
+    if _LONE_KEY.match(source.lines[place.line - 1][: place.column]):
+        hint = "start the line in the same column as the keys beside it"
     return _refuse(source, at, Code.INVALID_SYNTAX, f"invalid YAML: {reason}", hint)
 
 

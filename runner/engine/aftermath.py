@@ -39,4 +39,7 @@ class Aftermath:
         try:
             self._dispatcher.dispatch(turn_ids)
         except DispatchFailed as error:
-            log.warning("dispatch failed", extra={"turn_ids": list(turn_ids), "error": str(error)})
+            log.warning(
+                "stored, and found by workers in time, but none was woken",
+                extra={"turn_ids": list(turn_ids), "error": str(error)},
+            )

@@ -4,6 +4,7 @@ import logging
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import assert_never
 
 from runner.core.clock import Clock
@@ -12,6 +13,7 @@ from runner.core.errors import (
     InputsArrived,
     LimitReached,
     NotFound,
+    RunnerError,
     StoreError,
     WaitCycle,
 )
@@ -53,9 +55,13 @@ from runner.engine.output_step import check_output
 from runner.engine.state import State
 from runner.engine.steering import take_inputs
 from runner.engine.tool_step import run_tool
+from runner.runtime.absent import absent_agent
 from runner.runtime.agent import Agent
 
 log = logging.getLogger(__name__)
+
+#: How long a turn rests whose agent could not be brought to life.
+_PUT_OFF = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,15 +114,22 @@ class Driver:
             StoreError: The database did not take a step; the lease ends by itself.
         """
         turn_id = claimed.turn.id
+        deadline = Deadline(claimed.seconds_left, self._clock)
         around = Circumstances(
             lease=lease,
-            deadline=Deadline(claimed.seconds_left, self._clock),
+            deadline=deadline,
             clock=self._clock,
             jitter=random.random,
             patience=pace.patience,
             on_delta=lambda delta: self._show_delta(turn_id, delta),
         )
-        state = self._load(claimed)
+        try:
+            agent = self._agent_of(claimed.turn)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the turn
+            return self._put_off(claimed, deadline, error)
+        state = self._load(claimed, agent)
         give_back_at = self._clock.monotonic() + (pace.slice or float("inf"))
         while True:
             before = state
@@ -128,17 +141,38 @@ class Driver:
             if draft.write.messages and self._clock.monotonic() >= give_back_at:
                 return self._give_back(state)
 
-    def _load(self, claimed: ClaimedTurn) -> State:
+    def _load(self, claimed: ClaimedTurn, agent: Agent) -> State:
         turn = claimed.turn
         return State(
             claim=claimed.claim,
             turn=turn,
-            agent=self._agent_of(turn),
+            agent=agent,
             messages=tuple(self._journal.transcript(turn.conversation_id)),
             executions={run.id: run for run in self._journal.executions(turn.id)},
             max_claims=self._max_claims,
             joined=tuple(self._journal.outcomes(turn.awaits)) if turn.awaits else (),
         )
+
+    def _put_off(self, claimed: ClaimedTurn, deadline: Deadline, error: Exception) -> Driven:
+        """
+        Let go of a turn whose agent cannot be brought to life here; end it when its time is over.
+
+        Until then another worker may be able to, or this one after what is missing was mended.
+        """
+        turn = claimed.turn
+        said = str(error) if isinstance(error, RunnerError) else f"{type(error).__name__}: {error}"
+        log.warning("agent unavailable", extra={"turn_id": turn.id, "error": said})
+        draft = Draft(self._load(claimed, absent_agent(turn.agent, turn.definition_hash)))
+        message = f"agent {turn.agent!r} cannot be brought to life: {said}"
+        if turn.cancel_requested:
+            cancel(draft)
+        elif deadline.seconds_left > 0:
+            hand_back(draft, message, delay=_PUT_OFF)
+        else:
+            fail(draft, TurnError(code="agent_unavailable", message=message))
+        before = draft.before
+        draft, committed = self._commit(draft)
+        return _driven(before, draft.state, committed)
 
     def _next(self, state: State, around: Circumstances) -> Draft:
         """Perform the next step; an error of ours fails the turn instead of being tried again."""

@@ -17,6 +17,7 @@ from runner.core.model import CallRetried, ModelRequest, ModelResponse, StopReas
 from runner.core.records import TurnError
 from runner.core.retry import delay_after
 from runner.core.states import Phase
+from runner.engine.call_ids import with_unique_ids
 from runner.engine.calls import settle
 from runner.engine.circumstances import Circumstances
 from runner.engine.decide import timeout_error
@@ -169,9 +170,10 @@ def _nudge(draft: Draft) -> None:
 
 def _keep(response: ModelResponse, draft: Draft) -> Message:
     """Store the answer whole."""
+    taken = {run.call_id for run in draft.state.executions.values()}
     return draft.say(
         Role.ASSISTANT,
-        response.parts,
+        with_unique_ids(response.parts, taken),
         origin=Origin(
             provider=response.provider,
             model=response.model,

@@ -2,7 +2,7 @@
 
 import json
 
-from runner.core.jsonvalue import JsonValue
+from runner.core.jsonvalue import JsonValue, dump_json
 from runner.core.messages import Role, Text
 from runner.core.records import TurnError
 from runner.definitions.json_schema import Validator
@@ -44,7 +44,8 @@ def _read(answer: str, state: State) -> tuple[JsonValue, tuple[str, ...]]:
     schema = state.agent.definition.output_schema
     try:
         value: JsonValue = json.loads(_unfenced(answer))
-    except ValueError as error:
+        dump_json(value)  # Python reads numbers that JSON does not have
+    except (ValueError, RecursionError) as error:
         return None, (f"it is not JSON: {error}",)
     return value, Validator(schema).complaints(value) if schema is not None else ()
 

@@ -1,6 +1,7 @@
 """The tool step: run one call and record its one result."""
 
 from runner.core.ids import ExecutionId
+from runner.core.jsonvalue import storable_text
 from runner.core.messages import ToolCall, ToolResult
 from runner.core.records import ToolExecution
 from runner.core.states import ExecutionStatus
@@ -12,6 +13,7 @@ from runner.engine.draft import Draft
 from runner.engine.endings import complete
 from runner.engine.state import State
 from runner.tools import results
+from runner.tools.cut import cut_text
 from runner.tools.invocation import CallOutcome, Raised, Returned, TimedOut, run_call
 from runner.tools.terminal import terminal_message
 
@@ -35,7 +37,9 @@ def run_tool(state: State, run_id: ExecutionId, around: Circumstances) -> Draft:
     )
     draft = Draft(state)
     status, result = _read(outcome, run, tool)
-    answer(draft, run_id, status, result, notes=outcome.notes)
+    longest = tool.rules.max_result_chars
+    notes = [cut_text(storable_text(note), max_chars=longest) for note in outcome.notes]
+    answer(draft, run_id, status, result, notes=notes)
     if tool.rules.terminal and status is ExecutionStatus.COMPLETED:
         message = terminal_message(tool.rules.terminal_message, result.content)
         complete(draft, message, result.content)

@@ -1,7 +1,7 @@
 """An agent brought to life: its definition with tools that run and a client that answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from runner.core.model import Effort, ThinkingSetting, ToolSpec
@@ -27,7 +27,7 @@ class Agent:
     prompts: Mapping[TurnKind, Prompt]
 
     #: Sub-agents that are written inside this agent's definition, by name.
-    inline: Mapping[str, "Agent"]
+    inline: Mapping[str, "Agent"] = field(default_factory=dict)
 
     @classmethod
     def of(

@@ -129,5 +129,10 @@ class Catalog:
 
 
 def _unknown(name: str, project: Project) -> str:
-    known = ", ".join(sorted(project.registry.agents)) or "none"
+    known = ", ".join(sorted(project.registry.agents))
+    if not known:
+        folder = str(project.root / project.config.agents_dir)
+        return (
+            f"there is no agent {name!r}, nor any other, in {folder!r}; is this the right folder?"
+        )
     return f"there is no agent {name!r}; the agents are: {known}"

@@ -47,7 +47,8 @@ def translated(error: SQLAlchemyError, *, place: str, patience: timedelta) -> St
         )
     reason = _reason(cause)
     if isinstance(cause, sqlite3.OperationalError):
-        return StoreUnavailable(f"cannot use the database file {place!r}: {reason}")
+        hint = "; is there such a folder?" if _sqlite_code(cause) == sqlite3.SQLITE_CANTOPEN else ""
+        return StoreUnavailable(f"cannot use the database file {place!r}: {reason}{hint}")
     if isinstance(cause, psycopg.OperationalError):
         hint = "; is it running?" if reason.startswith("connection refused") else ""
         return StoreUnavailable(f"cannot reach the database at {place!r}: {reason}{hint}")

@@ -224,7 +224,9 @@ def _raise_lanes(connection: Connection, conversation_id: ConversationId, *, mor
     else:
         last = connection.execute(_SELECT_CONVERSATION, key).scalar()
     if last is None:
-        raise NotFound(f"there is no conversation {conversation_id!r}")
+        raise NotFound(
+            f"there is no conversation {conversation_id!r}; `runner show` names a turn's"
+        )
     return int(last)
 
 

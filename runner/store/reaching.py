@@ -79,5 +79,5 @@ def _unseen(
 def _ended(connection: Connection, turn_id: TurnId) -> Receipt:
     status: TurnStatus | None = connection.execute(_SELECT_STATUS, {"top": turn_id}).scalar()
     if status is None:
-        raise NotFound(f"there is no turn {turn_id!r}")
+        raise NotFound(f"there is no turn {turn_id!r}; `runner ps` lists them")
     return Receipt(turn_id=turn_id, state=ReceiptState.UNCHANGED, status=status)

@@ -34,7 +34,7 @@ def find_turn(connection: Connection, turn_id: TurnId) -> Turn | None:
 def get_turn(connection: Connection, turn_id: TurnId) -> Turn:
     turn = find_turn(connection, turn_id)
     if turn is None:
-        raise NotFound(f"there is no turn {turn_id!r}")
+        raise NotFound(f"there is no turn {turn_id!r}; `runner ps` lists them")
     return turn
 
 

@@ -56,7 +56,7 @@ class Submission:
         hold_graph(connection)
         conversation = connection.execute(self._take_lane).one_or_none()
         if conversation is None:
-            raise NotFound(f"there is no turn {self._turn_id!r}")
+            raise NotFound(f"there is no turn {self._turn_id!r}; `runner ps` lists them")
         taken = {"taken": conversation.lanes}
         row = connection.execute(self._submit, taken).mappings().one_or_none()
         if row is None:

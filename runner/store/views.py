@@ -75,7 +75,9 @@ class SqlViews:
     def conversation(self, conversation_id: ConversationId) -> Conversation:
         rows = self._database.rows(_SELECT_CONVERSATION, {"conversation": conversation_id})
         if not rows:
-            raise NotFound(f"there is no conversation {conversation_id!r}")
+            raise NotFound(
+                f"there is no conversation {conversation_id!r}; `runner show` names a turn's"
+            )
         return conversation_from(rows[0])
 
     def messages(
@@ -92,7 +94,7 @@ class SqlViews:
         """Return a turn and everything below it, parents before children, in order of launch."""
         rows = self._database.rows(_SELECT_TREE, {"top": turn_id})
         if not rows:
-            raise NotFound(f"there is no turn {turn_id!r}")
+            raise NotFound(f"there is no turn {turn_id!r}; `runner ps` lists them")
         return [turn_from(row) for row in rows]
 
     def latest_turn(self, conversation_id: ConversationId) -> Turn:

@@ -45,7 +45,7 @@ def test_every_mistake_is_printed_with_its_place_and_a_hint(program: Program) ->
     assert lines[1:3] == ["    descripton: Has a misspelt key.", "    ^"]
     assert "description" in lines[3]
     assert any(line.startswith("agents/mistaken.yaml:3:9: error: ") for line in lines)
-    assert lines[-1] == "1 agent, no tools, 2 errors"
+    assert lines[-1] == "2 errors; free of errors: 1 agent, no tools"
 
 
 @pytest.mark.parametrize("arguments", [["--json"], ["--format", "json"]], ids=str)
@@ -185,6 +185,18 @@ def test_without_agents_it_is_said_how_to_begin(program: Program) -> None:
         0,
         "there are no agents yet; write one with `runner new agent NAME`\n",
     )
+
+
+def test_an_empty_project_says_where_it_looked(program: Program) -> None:
+    (program.root / "agents" / "hello.yaml").unlink()
+
+    validated, ran = program.run("validate"), program.run("run", "hello", "hi")
+
+    assert validated.code == 0
+    assert str(program.root / "agents") in validated.out
+    assert "runner new agent" in validated.out
+    assert ran.code == 1
+    assert str(program.root / "agents") in ran.err
 
 
 def test_agents_with_mistakes_are_not_listed(program: Program) -> None:

@@ -97,7 +97,7 @@ def test_tools_are_shown_as_they_end(clerk: Program) -> None:
     assert (done.code, done.out) == (0, "shopping.txt is saved.\n")
     assert done.err.splitlines()[:-1] == [
         "I note it.",
-        '✗ note {"text":"nothing"}  failed: there is nothing [red]to note[/red]',
+        '✗ note {"text":"nothing"}  failed: ValueError: there is nothing [red]to note[/red]',
         '✓ note {"text":"milk"}',
         '✓ save {"name":"shopping.txt"}',
     ]
@@ -256,6 +256,7 @@ def test_the_preview_shows_the_request_and_how_large_it_is(program: Program) -> 
     assert done.code == 0
     assert "Answer with a greeting." in done.out
     assert "good morning" in done.out
+    assert "\\n" not in done.out
     assert done.out.splitlines()[-1].startswith("total")
     assert not (program.root / "runner.db").exists()
 

@@ -64,6 +64,7 @@ NAMED_FILES = {
     "agents/prompts/translator.md": "Translate the letter.\n",
     "agents/schemas/translation.json": '{"type": "object"}\n',
     "agents/letters/first.txt": "Dear reader,\n",
+    "agents/_offline/first.yaml": "[]\n",
 }
 #: What examples want to be set.
 ENVIRON = {"ANTHROPIC_API_KEY": "none"}

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final
 
-from runner.clients.anthropic.block import Block
+from runner.clients.anthropic.block import INPUT, Block
 from runner.clients.anthropic.projection import PROVIDER
 from runner.core.errors import ModelRejected, ModelTransport
 from runner.core.jsonvalue import JsonObject, JsonValue
@@ -142,12 +142,12 @@ class Answer:
         match delta.get("type"):
             case "text_delta" | "thinking_delta" as kind:
                 key = kind.removesuffix("_delta")
-                block.content[key] = f"{block.content.get(key) or ''}{delta.get(key) or ''}"
+                block.add(key, delta.get(key))
                 yield from _shown(key, delta)
             case "signature_delta":
                 block.content["signature"] = delta.get("signature")
             case "input_json_delta":
-                block.input_json += str(delta.get("partial_json") or "")
+                block.add(INPUT, delta.get(INPUT))
             case "citations_delta":
                 earlier = block.content.get("citations")
                 known = earlier if isinstance(earlier, list) else []

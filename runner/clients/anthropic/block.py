@@ -2,11 +2,14 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from runner.core.jsonvalue import JsonObject, JsonValue, storable
 from runner.core.messages import Opaque, Part, Text, Thinking, ToolCall
+
+#: What the streamed JSON of a block's input is called.
+INPUT: Final = "partial_json"
 
 _KNOWN: Final = frozenset({"text", "thinking", "tool_use"})
 
@@ -16,11 +19,22 @@ class Block:
     """What has come of a block."""
 
     content: dict[str, JsonValue]
-    #: The JSON of its input so far.
-    input_json: str = ""
     is_closed: bool = False
     #: Whether it could not be put together, so that it cannot be replayed.
     is_lost: bool = False
+    #: What was streamed of each text, put together only at the end: adding every piece to all
+    #: before it would take a time that grows with the square of the answer's length.
+    _pieces: dict[str, list[str]] = field(default_factory=dict)
+
+    def add(self, key: str, piece: JsonValue) -> None:
+        """Add what came next of the text called *key*."""
+        if piece:
+            self._pieces.setdefault(key, []).append(str(piece))
+
+    @property
+    def input_json(self) -> str:
+        """The JSON of its input so far."""
+        return "".join(self._pieces.get(INPUT, ()))
 
     @property
     def is_known(self) -> bool:
@@ -39,7 +53,11 @@ class Block:
 
     def part(self, arguments: JsonObject) -> Part:
         """Return it as a storable part of a message; fields that say nothing are left out."""
-        content = {key: storable(value) for key, value in self.content.items() if value is not None}
+        content = {
+            key: storable(value)
+            for key, value in (self.content | self._texts()).items()
+            if value is not None
+        }
         match content.pop("type"):
             case "text":
                 return Text(text=str(content.pop("text", "")), extra=content)
@@ -56,3 +74,11 @@ class Block:
             case kind:
                 inputs = {"input": arguments} if self.input_json else {}
                 return Opaque(block={"type": kind, **content, **inputs})
+
+    def _texts(self) -> dict[str, JsonValue]:
+        """Return the texts that were streamed, each behind what the block began with."""
+        return {
+            key: "".join((str(self.content.get(key) or ""), *pieces))
+            for key, pieces in self._pieces.items()
+            if key != INPUT
+        }

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from runner.clients.anthropic.transcript_rules import NOT_IN_ASSISTANT_MESSAGES
 from runner.core.jsonvalue import JsonObject, dump_json, storable, storable_text
 from runner.core.messages import (
     Message,
@@ -24,6 +25,11 @@ PROVIDER: Final = "anthropic"
 
 _UNFIT_FOR_ID: Final = re.compile(r"[^a-zA-Z0-9_-]")
 _MAX_NAME: Final = 64
+#: The further fields that the API takes back. A response may have others, and a block that is sent
+#: with one of those is refused, in every later request again.
+_TEXT_FIELDS: Final = frozenset({"citations"})
+_THINKING_FIELDS: Final = frozenset({"signature"})
+_CALL_FIELDS: Final = frozenset({"caller", "toolset_name"})
 #: Stands for a user message that says nothing; the API takes no empty ones.
 _NO_TEXT: Final = "(no text)"
 
@@ -129,7 +135,7 @@ class _Writer:
                 yield block
 
     def _assistant_block(self, part: Part, *, is_own: bool) -> JsonObject | None:
-        extra = part.extra if is_own and isinstance(part, Text | Thinking | ToolCall) else {}
+        extra = _sent_back(part) if is_own else {}
         match part:
             case Text() if part.text.strip():
                 return {"type": "text", "text": storable_text(part.text), **extra}
@@ -143,7 +149,7 @@ class _Writer:
                     "input": storable(part.arguments),
                     **extra,
                 }
-            case Opaque() if is_own:
+            case Opaque() if is_own and part.block.get("type") not in NOT_IN_ASSISTANT_MESSAGES:
                 return part.block
             case _:
                 return None
@@ -166,6 +172,20 @@ class _Writer:
             "content": [_text_block(dump_json(result.content))],
             **({"is_error": True} if result.is_error else {}),
         }
+
+
+def _sent_back(part: Part) -> JsonObject:
+    """Return the fields of a block of ours, beside its main ones, that are replayed."""
+    match part:
+        case Text(extra=extra):
+            taken = _TEXT_FIELDS
+        case Thinking(extra=extra):
+            taken = _THINKING_FIELDS
+        case ToolCall(extra=extra):
+            taken = _CALL_FIELDS
+        case _:
+            return {}
+    return {key: value for key, value in extra.items() if key in taken}
 
 
 def _results(message: Message) -> Iterator[ToolResult]:

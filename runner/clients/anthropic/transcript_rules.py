@@ -17,7 +17,8 @@ _SMALLEST_BUDGET: Final = 1024
 _MAX_USER_ID: Final = 256
 _THINKING: Final = frozenset({"thinking", "redacted_thinking"})
 _IN_USER_MESSAGES: Final = frozenset({"text", "tool_result"})
-_NOT_IN_ASSISTANT_MESSAGES: Final = frozenset({"tool_result", "document", "image"})
+#: Blocks that the API refuses in an assistant message.
+NOT_IN_ASSISTANT_MESSAGES: Final = frozenset({"tool_result", "document", "image"})
 _COMBINED: Final = frozenset({"oneOf", "allOf", "anyOf"})
 
 
@@ -140,7 +141,7 @@ def _block(place: str, role: JsonValue, block: JsonObject) -> Iterator[str]:
     kind = block.get("type")
     if role == "user" and kind not in _IN_USER_MESSAGES:
         yield f"{place}: a block of type {kind!r} cannot be in a user message"
-    if role == "assistant" and kind in _NOT_IN_ASSISTANT_MESSAGES:
+    if role == "assistant" and kind in NOT_IN_ASSISTANT_MESSAGES:
         yield f"{place}: a block of type {kind!r} cannot be in an assistant message"
     match kind:
         case "text" if not str(block.get("text") or "").strip():

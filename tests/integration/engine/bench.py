@@ -47,6 +47,8 @@ class Bench:
         self.store = store
         self.agent = agent
         self.agents = {each.name: each for each in (agent, *others)}
+        #: Why the agent cannot be brought to life, if so.
+        self.fault: Exception | None = None
         self.dispatcher = FakeDispatcher()
         self.observer = FakeObserver()
         self.worker_id = new_worker_id()
@@ -58,14 +60,14 @@ class Bench:
             intake=store.intake,
             views=store.views,
             agent_named=self._agent_named,
-            agent_of=lambda turn: self._agent_named(turn.agent),
+            agent_of=self._agent_of,
         )
         self.courier = Courier(store.deliveries, self.launcher)
         self.aftermath = Aftermath(self.courier, store.controls, self.dispatcher)
         self.driver = Driver(
             journal=journal,
             launcher=self.launcher,
-            agent_of=lambda turn: self._agent_named(turn.agent),
+            agent_of=self._agent_of,
             observer=self.observer,
             clock=self.clock,
             max_claims=max_claims,
@@ -107,6 +109,11 @@ class Bench:
         while due := self.store.sweeps.due(limit=100, quiet=timedelta(0)):
             for turn_id in due:
                 self.worker.work_on(turn_id)
+
+    def _agent_of(self, turn: Turn) -> Agent:
+        if self.fault is not None:
+            raise self.fault
+        return self._agent_named(turn.agent)
 
     def order(
         self,

@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from runner.core.coordination import Reach
-from runner.core.errors import ClaimLost
+from runner.core.errors import ClaimLost, ConfigError
 from runner.core.jsonvalue import JsonObject
 from runner.core.records import ClaimedTurn, StepWrite
 from runner.core.states import ExecutionStatus, Phase, TurnStatus
@@ -219,3 +219,50 @@ def test_an_inline_turn_whose_claim_is_lost_says_so(store: Store, expire_lease: 
     client.put_back()
     bench.control.resume(turn.id, reach=Reach.RETAIN)
     assert bench.work_on(turn).status is TurnStatus.COMPLETED
+
+
+FAULTS = [ConfigError("there is no function 'act'"), ValueError("from another version")]
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=["refused", "unreadable"])
+def test_a_turn_whose_agent_cannot_be_brought_to_life_waits_for_a_worker_that_can(
+    store: Store, make_due: Expire, fault: Exception
+) -> None:
+    _client, _tool, agent = make_world(Recovery.UNKNOWN)
+    unfit, fit = Bench(store, agent, max_claims=2), Bench(store, agent, max_claims=2)
+    unfit.fault = fault
+    turn = unfit.submit()
+
+    for _ in range(4):
+        make_due(turn.id)
+        turn = unfit.work_on(turn)
+        assert turn.status is TurnStatus.PENDING
+        assert turn.not_before is not None
+    make_due(turn.id)
+
+    assert fit.work_on(turn).result == "Done."
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=["refused", "unreadable"])
+def test_a_turn_whose_agent_is_never_brought_to_life_ends_with_its_time(
+    store: Store, expire_lease: Expire, pass_deadline: Expire, fault: Exception
+) -> None:
+    client, tool, agent = make_world(Recovery.UNKNOWN)
+    journal = MortalJournal(store.journal, number=2)
+    dying, unfit = Bench(store, agent, journal=journal), Bench(store, agent)
+    unfit.fault = fault
+    turn = dying.submit()
+    later = unfit.submit("And now?", after=turn)
+    dying.die_on(turn)
+    expire_lease(turn.id)
+    store.sweeps.release_expired(limit=10)
+    pass_deadline(turn.id)
+
+    turn = unfit.work_on(turn)
+
+    assert turn.status is TurnStatus.FAILED
+    assert turn.error is not None
+    assert (turn.error.code, str(fault) in turn.error.message) == ("agent_unavailable", True)
+    assert_valid(unfit.messages(turn))
+    assert (len(client.requests), len(tool.calls)) == (1, 1)
+    assert unfit.dispatcher.sent == [later.id]

@@ -1,12 +1,13 @@
 """What becomes of a turn that nothing disturbs."""
 
 from threading import Event
+from typing import Any
 
 import pytest
 
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Role, Text, ToolCall
-from runner.core.model import StopReason
+from runner.core.model import ModelResponse, StopReason
 from runner.core.records import Turn
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.core.tooling import Recovery, ToolContext, ToolRules
@@ -296,3 +297,72 @@ def test_structured_output_that_is_never_right_fails_with_the_complaint(store: S
     assert turn.error.code == "invalid_output"
     assert "integer" in turn.error.message
     assert len(client.requests) == 3
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_number_that_json_does_not_have_is_no_structured_output(
+    store: Store, number: str
+) -> None:
+    client = FakeClient(says(number), says("3"))
+    bench = Bench(store, make_agent(client, output_schema={"type": "number"}))
+
+    turn = bench.run()
+
+    assert turn.output_data == 3
+    assert "output.rejected" in bench.kinds(turn)
+
+
+def test_structured_output_that_is_nested_too_deeply_is_asked_for_again(store: Store) -> None:
+    client = FakeClient(says("[" * 100_000), says("[]"))
+    bench = Bench(store, make_agent(client, output_schema={"type": "array"}))
+
+    assert bench.run().output_data == []
+
+
+def test_calls_are_told_apart_when_a_server_repeats_their_ids(store: Store) -> None:
+    def ask(*call_ids: str) -> ModelResponse:
+        parts = [ToolCall(call_id=each, name="act", arguments={"id": each}) for each in call_ids]
+        return respond(parts, StopReason.TOOL_CALLS)
+
+    tool = FakeTool("act", lambda arguments, _context: arguments)
+    client = FakeClient(ask("a", "a", ""), ask("a", "b", "b" * 9_000), says("Done."))
+    bench = Bench(store, make_agent(client, tool))
+
+    turn = bench.run()
+
+    assert turn.result == "Done."
+    assert [run.call_id for run in bench.executions(turn)] == [
+        "a",
+        "a_2",
+        "call_2",
+        "a_3",
+        "b",
+        "b" * 200,
+    ]
+    assert [result.content["id"] for result in bench.results(turn)] == [
+        "a",
+        "a",
+        "",
+        "a",
+        "b",
+        "b" * 9_000,
+    ]
+    assert len(set(tool.keys)) == 6
+    assert_valid(bench.messages(turn))
+
+
+@pytest.mark.parametrize("message", [7, None, "x" * 300_000, "half \ud800"])
+def test_a_conversation_works_on_whatever_a_tool_appends(store: Store, message: Any) -> None:  # noqa: ANN401
+    def act(_arguments: JsonObject, context: ToolContext) -> object:
+        context.append_message(message)
+        return "ok"
+
+    client = FakeClient(calls(("act", {})), says("Done."))
+    bench = Bench(store, make_agent(client, FakeTool("act", act)))
+
+    turn = bench.run()
+
+    (notice,) = (m for m in bench.messages(turn) if m.role is Role.NOTICE)
+    assert isinstance(notice.text, str)
+    assert 0 < len(notice.text) <= ToolRules().max_result_chars
+    assert bench.run(after=turn).status is TurnStatus.COMPLETED

@@ -4,6 +4,7 @@ import pytest
 from rich.console import Console
 
 from runner.cli.progress import Progress
+from runner.cli.text import plain
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Role, Text, ToolResult
 from runner.core.model import CallRetried, TextDelta, ThinkingDelta, ToolCallStarted
@@ -13,12 +14,12 @@ from tests.unit.cli.scenes import TURN, Stored, execution, message
 class Stage:
     """A progress, and what it printed so far."""
 
-    def __init__(self, *, terminal: bool = False, chat: bool = False) -> None:
+    def __init__(self, *, terminal: bool = False, chat: bool = False, width: int = 100) -> None:
         self._lines = StringIO()
         self._text = StringIO()
         self.stored = Stored()
         out = Console(
-            file=self._lines, force_terminal=terminal, width=100, markup=False, highlight=False
+            file=self._lines, force_terminal=terminal, width=width, markup=False, highlight=False
         )
         text_out = Console(file=self._text, width=100, markup=False) if chat else None
         self.progress = Progress(out, text_out=text_out)
@@ -34,6 +35,10 @@ class Stage:
     @property
     def lines(self) -> list[str]:
         return self._lines.getvalue().splitlines()
+
+    @property
+    def plain_lines(self) -> list[str]:
+        return [plain(line) for line in self.lines]
 
     @property
     def shown(self) -> str:
@@ -68,6 +73,18 @@ def test_a_call_without_arguments_that_took_no_time_is_its_name() -> None:
     assert stage.lines == ["✓ look_up"]
 
 
+def test_on_a_terminal_a_call_with_long_arguments_stays_on_one_line() -> None:
+    stage = Stage(terminal=True, width=60)
+    stage.stored.all_executions = [execution("exec_1", "look_up", {"name": "Ada " * 50})]
+
+    stage.event("tool_call.ended", at=9, execution_id="exec_1", tool="look_up", status="completed")
+    stage.progress.stop()
+
+    lines = [line for line in stage.plain_lines if "look_up" in line or "Ada" in line]
+    assert len(lines) == 1
+    assert lines[0].endswith("…")
+
+
 def test_executions_are_read_once_for_all_calls_of_a_response() -> None:
     stage = Stage()
     stage.stored.all_executions = [execution(f"exec_{n}", "look_up", {}) for n in range(3)]
@@ -83,7 +100,7 @@ def test_executions_are_read_once_for_all_calls_of_a_response() -> None:
 @pytest.mark.parametrize(
     ("status", "line"),
     [
-        ("failed", "✗ look_up  failed: no such name"),
+        ("failed", "✗ look_up  failed: KeyError: no such name"),
         ("timed_out", "✗ look_up  timed out: no such name"),
         ("refused", "⊘ look_up  refused: no such name"),
         ("interrupted", "? look_up  interrupted: no such name"),

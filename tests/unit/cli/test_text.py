@@ -1,9 +1,12 @@
 import json
 from datetime import timedelta
+from io import StringIO
 
 import pytest
+from typing_extensions import override
 
-from runner.cli.text import count, json_text, one_line, plain, span
+from runner.cli.text import count, folded, json_text, one_line, outline, plain, span
+from runner.core.jsonvalue import JsonObject
 
 
 @pytest.mark.parametrize(
@@ -29,6 +32,49 @@ def test_a_line_has_no_breaks_and_an_end() -> None:
     assert one_line(" a\n\n b\tc ") == "a b c"
     assert one_line("abcdef", 4) == "abc…"
     assert one_line("abcd", 4) == "abcd"
+
+
+class Screen(StringIO):
+    """A stream that is a terminal."""
+
+    @override
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_line_is_broken_between_words_on_a_terminal_only() -> None:
+    line = "words " * 50 + "x" * 300
+
+    shown = folded(line, Screen()).split("\n")
+
+    assert folded(line, StringIO()) == line
+    assert len(shown) > 1
+    assert shown[-1] == "x" * 300
+    assert " ".join(shown) == line
+
+
+def test_an_outline_shows_texts_as_they_are() -> None:
+    value: JsonObject = {
+        "a": "one\ntwo\n\x1b[2J",
+        "b": [1, {"c": []}, {"d": "x"}],
+        "e": {},
+        "f": None,
+    }
+
+    assert list(outline(value)) == [
+        "a:",
+        "  one",
+        "  two",
+        "",
+        "b:",
+        "  - 1",
+        "  -",
+        "    c: []",
+        "  -",
+        "    d: x",
+        "e: {}",
+        "f: null",
+    ]
 
 
 def test_json_keeps_its_value_and_holds_no_command_to_a_terminal() -> None:

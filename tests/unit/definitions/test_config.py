@@ -62,7 +62,7 @@ def test_what_a_file_declares_adds_to_the_embedded_default_or_replaces_it(tmp_pa
     loaded = configured(
         tmp_path,
         "clients:\n"
-        "  offline: {type: scripted, scripts: ['a/*.yaml']}\n"
+        "  offline: {type: scripted, scripts: ['*.yaml']}\n"
         "  other: {type: anthropic, api_key: x, timeout: 5s}\n"
         "models:\n"
         "  slow: {client: other, model: claude-opus-5-5, max_tokens: 5, thinking: adaptive}\n",
@@ -71,7 +71,7 @@ def test_what_a_file_declares_adds_to_the_embedded_default_or_replaces_it(tmp_pa
     clients = loaded.config.clients
     assert loaded.problems == ()
     assert set(clients) == {"anthropic", "offline", "other"}
-    assert clients["offline"] == ScriptedClient(type="scripted", scripts=("a/*.yaml",))
+    assert clients["offline"] == ScriptedClient(type="scripted", scripts=("*.yaml",))
     assert set(loaded.config.models) == {"default", "fast", "slow"}
 
 

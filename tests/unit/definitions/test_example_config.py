@@ -35,7 +35,8 @@ MODELS: list[type[BaseModel]] = [
 
 @pytest.fixture
 def example(tmp_path: Path) -> LoadedConfig:
-    write(tmp_path, {"config.yaml": EXAMPLE, "agents/python/a.py": ""})
+    files = {"config.yaml": EXAMPLE, "agents/python/a.py": "", "agents/_offline/a.yaml": ""}
+    write(tmp_path, files)
     return load_config(None, environ={}, cwd=tmp_path)
 
 

@@ -187,6 +187,36 @@ def test_what_is_no_text_asks_for_quotes(value: str, tmp_path: Path) -> None:
     assert "quotes" in problem.hint
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        pytest.param("tools: reader\n", "put the value in [ ]", id="a text for a list"),
+        pytest.param("tools: [read_file]\n", "builtin: read_file", id="a builtin by its name"),
+        pytest.param("tools: [x]\n", "kind: tool", id="an unknown tool"),
+        pytest.param("instructions:\n", "give it a value", id="no value"),
+    ],
+)
+def test_a_hint_says_what_to_write(text: str, told: str, tmp_path: Path) -> None:
+    problem = only(load(tmp_path, {"agents/a.yaml": text}).problems)
+
+    assert told in problem.hint
+
+
+def test_a_missing_file_comes_with_the_rule_for_paths(tmp_path: Path) -> None:
+    problem = only(load(tmp_path, {"agents/a.yaml": "instructions_file: agents/a.md\n"}).problems)
+
+    assert "start from the folder of the file" in problem.message
+
+
+def test_a_pattern_for_scripts_that_matches_nothing_is_a_warning(tmp_path: Path) -> None:
+    text = "clients: {offline: {type: scripted, scripts: ['no/*.yaml']}}\n"
+
+    project = load(tmp_path, {"config.yaml": text, "agents/a.yaml": "name: a\n"})
+
+    assert told(project.problems) == ["config.yaml:1:47 missing-file"]
+    assert project.is_sound
+
+
 def test_a_number_with_leading_zeros_is_no_number(tmp_path: Path) -> None:
     problem = only(load(tmp_path, {"agents/a.yaml": "limits: {max_iterations: 010}"}).problems)
 

@@ -125,6 +125,18 @@ def test_a_syntax_error_comes_with_a_hint() -> None:
     assert "quotes" in read("a: b: c").problems[0].hint
 
 
+@pytest.mark.parametrize("text", ["a: b\n c: d\n", "a:\n  b: c\n    d-e: |\n      f\n"])
+def test_a_key_that_stands_too_far_to_the_right_is_told_where_to_start(text: str) -> None:
+    assert "same column" in read(text).problems[0].hint
+
+
+def test_a_text_that_is_not_indented_is_told_at_its_line() -> None:
+    problem = read("a: |\nnot indented\nb: c\n").problems[0]
+
+    assert (problem.line, problem.column) == (2, 1)
+    assert "indented" in problem.hint
+
+
 def test_an_alias_bomb_ends_before_it_grows() -> None:
     lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x]"]
     lines += [f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]" for i in range(1, 30)]

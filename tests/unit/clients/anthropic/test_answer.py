@@ -1,3 +1,4 @@
+import tracemalloc
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -311,3 +312,40 @@ def test_counts_that_are_none_count_nothing() -> None:
     response = read([{"type": "message_start"}, {**end(), "usage": {"output_tokens": "x"}}, STOP])
 
     assert response.usage == Usage()
+
+
+@pytest.mark.parametrize(
+    ("opening", "delta"),
+    [
+        ({"type": "text", "text": ""}, {"type": "text_delta", "text": "words "}),
+        (
+            {"type": "thinking", "thinking": "", "signature": "s"},
+            {"type": "thinking_delta", "thinking": "words "},
+        ),
+        (
+            {"type": "tool_use", "id": "a", "name": "n", "input": {}},
+            {"type": "input_json_delta", "partial_json": "      "},
+        ),
+    ],
+    ids=["text", "thinking", "tool_use"],
+)
+def test_what_a_piece_takes_does_not_grow_with_the_pieces_before_it(
+    opening: Json, delta: Json
+) -> None:
+    answer = Answer()
+    pieces = 20_000
+    events = [START, *block(0, opening, *[delta] * pieces, is_closed=False)]
+
+    tracemalloc.start()
+    try:
+        largest = 0
+        for event in events:
+            list(answer.take(event))
+            current, peak = tracemalloc.get_traced_memory()
+            largest = max(largest, peak - current)
+            tracemalloc.reset_peak()
+    finally:
+        tracemalloc.stop()
+
+    # A copy of all that came before would be of about this size.
+    assert largest < pieces * 3

@@ -89,6 +89,31 @@ def test_a_response_is_replayed_as_it_came() -> None:
     )
 
 
+def test_what_the_api_gives_and_does_not_take_back_is_left_out() -> None:
+    transcript = Transcript().user("Go.")
+    transcript.assistant(
+        Thinking(text="", extra={**SIGNED, "elapsed": 3}),
+        Text(text="I read.", extra={"parsed_output": {"a": 1}, "signature": "of a text"}),
+        *(Opaque(block={"type": kind}) for kind in ("document", "image", "tool_result")),
+        call(1, extra={"index": 2, "toolset_name": "files"}),
+    )
+
+    assert projected(transcript)[1] == (
+        "assistant",
+        [
+            {"type": "thinking", "thinking": "", "signature": "sig"},
+            text("I read."),
+            {
+                "type": "tool_use",
+                "id": "toolu_1",
+                "name": "read_file",
+                "input": {},
+                "toolset_name": "files",
+            },
+        ],
+    )
+
+
 @pytest.mark.parametrize(
     "changes",
     [
