@@ -65,7 +65,7 @@ def _print(loaded: LoadedConfig, values: dict[str, object], *, origins: bool) ->
         shown = value if isinstance(value, str) else json_text(value)
         rows.append([key, shown, *([loaded.origins.get(key, "")] if origins else [])])
     headings = ["KEY", "VALUE", *(["FROM"] if origins else [])]
-    print_table(console(), headings, rows, wraps=("VALUE",))
+    print_table(console(), headings, rows, wraps=("VALUE", "FROM"))
 
 
 def _path(loaded: LoadedConfig) -> str | None:

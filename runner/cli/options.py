@@ -48,6 +48,9 @@ def read_json(option: str, text: str | None) -> JsonValue:
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise UsageError(f"{where} is not JSON: {error.msg.lower()} at {place}") from error
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply, or a number is too long"
+        raise UsageError(f"{where} cannot be read: {reason}") from error
     return value
 
 

@@ -1,5 +1,6 @@
 """The operator's file: where things are and what may be used."""
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -24,6 +25,7 @@ from runner.definitions.thinking import Thinking
 from runner.definitions.variants import by_value, tag
 
 DATABASE_SCHEMES: Final = ("sqlite", "postgresql", "postgresql+psycopg")
+_LAST_PORT: Final = 65_535
 BROKER_SCHEMES: Final = ("memory", "redis", "rediss", "amqp", "amqps")
 
 
@@ -43,12 +45,31 @@ def _with_scheme(*schemes: str) -> Callable[[SecretUrl], SecretUrl]:
     return check
 
 
+def _readable(url: SecretUrl) -> SecretUrl:
+    """Refuse a server's address of which a part would be taken for another, as by a stray `@`."""
+    scheme, _, rest = url.reveal().partition("://")
+    user_info, _, address = rest.rpartition("@")
+    server = re.split("[/?#]", address, maxsplit=1)[0]
+    port = server.rpartition(":")[2] if ":" in server and not server.endswith("]") else ""
+    if scheme == "sqlite" or (
+        "@" not in user_info.partition("?")[0]
+        and re.fullmatch("[0-9]{0,5}", port)
+        and int(port or 0) <= _LAST_PORT
+    ):
+        return url
+    raise PydanticCustomError(
+        "bad_url",
+        "expected user:password@host:port with a number for the port, and in the password %40 for "
+        "an '@', %3F for a '?' and %2F for a '/'",
+    )
+
+
 class DatabaseConfig(StrictModel):
     """Where turns are stored."""
 
-    url: Annotated[SecretUrl, AfterValidator(_with_scheme(*DATABASE_SCHEMES))] = (
-        SecretUrl.from_text("sqlite:///runner.db")
-    )
+    url: Annotated[
+        SecretUrl, AfterValidator(_with_scheme(*DATABASE_SCHEMES)), AfterValidator(_readable)
+    ] = SecretUrl.from_text("sqlite:///runner.db")
     #: Connections kept open in each process.
     pool_size: Annotated[int, Field(ge=1, le=200)] = 5
     #: How long to wait for one of them.

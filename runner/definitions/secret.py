@@ -1,5 +1,6 @@
 """Values that are used and never shown."""
 
+import re
 from typing import Final, Self
 
 from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -10,6 +11,8 @@ from typing_extensions import override
 from runner.definitions.text import Interpolated
 
 MASK: Final = "***"
+_WORD: Final = re.compile(r"[\w.-]*")
+_PORT: Final = re.compile("[0-9]{0,5}")
 
 
 class Secret:
@@ -96,5 +99,15 @@ class SecretUrl(Secret):
         user, colon, _ = user_info.partition(":")
         shown_user = f"{user}:{MASK}" if colon else MASK * bool(at)
         names = (pair.partition("=")[0] for pair in query.split("&"))
-        shown_query = "&".join(f"{name}={MASK}" for name in names) if question else ""
-        return f"{scheme}://{shown_user}{at}{host}{question}{shown_query}"
+        shown = (f"{name}={MASK}" if _WORD.fullmatch(name) else MASK for name in names)
+        shown_query = "&".join(shown) if question else ""
+        return f"{scheme}://{shown_user}{at}{_shown_host(host)}{question}{shown_query}"
+
+
+def _shown_host(host: str) -> str:
+    """Mask what stands in the place of a port and is none: it may be a password."""
+    server, slash, path = host.partition("/")
+    name, colon, port = server.rpartition(":")
+    if colon and not port.endswith("]") and not _PORT.fullmatch(port):
+        server = f"{name}:{MASK}"
+    return f"{server}{slash}{path}"

@@ -132,6 +132,11 @@ def _check_input(order: Order) -> None:
     if is_message and order.input is None:
         return
     complaints = Validator(schema).complaints(order.input)
+    if complaints and order.input is None:
+        raise UsageError(
+            f"agent {order.agent.name!r} needs an input that fits its input_schema; "
+            "a command takes it with --input"
+        )
     if complaints:
         raise UsageError(f"the input does not match input_schema: {'; '.join(complaints)}")
 

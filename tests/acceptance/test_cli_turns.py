@@ -147,7 +147,7 @@ def test_programs_get_the_error_of_a_failed_turn(clerk: Program) -> None:
     [
         pytest.param(["nobody", "x"], 1, "there is no agent 'nobody'", id="unknown-agent"),
         pytest.param(["hello"], 2, "the task is empty", id="no-task"),
-        pytest.param(["clerk", "x"], 2, "does not match input_schema", id="no-input"),
+        pytest.param(["clerk", "x"], 2, "takes it with --input", id="no-input"),
         pytest.param(["hello", "x", "--input", "1"], 2, "takes no input", id="input-unasked-for"),
         pytest.param(["clerk", "x", "--input", "{"], 2, "--input is not JSON", id="no-json"),
         pytest.param(["clerk", "x", "--input", "@no.json"], 1, "no.json: no such", id="no-file"),

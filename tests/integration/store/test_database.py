@@ -338,8 +338,9 @@ def test_readers_do_not_wait_for_a_writer(sqlite_url: str, tmp_path: Path) -> No
 def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path) -> None:
     database = open_database(f"sqlite:///{tmp_path}/nowhere/runner.db")
 
-    refusal = r"cannot use the database file .*is there such a folder"
-    with pytest.raises(StoreUnavailable, match=refusal):
+    with pytest.raises(
+        StoreUnavailable, match=r"cannot use the database file .*is there such a folder"
+    ):
         database.read(probe)
 
 

@@ -5,6 +5,9 @@ import pytest
 from runner.cli.commands import COMMANDS
 from runner.cli.main import load, main
 
+#: Commands that make something, and groups.
+WRITING = {"new", "schema", "worker", "db", "config"}
+
 
 def test_the_help_lists_every_command_with_its_summary(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["--help"])
@@ -29,6 +32,15 @@ def test_a_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]
 
     assert code == 0
     assert f"runner {name}" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", [*sorted(COMMANDS.keys() - WRITING), "config show"])
+def test_a_command_that_shows_something_has_json_for_programs(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main([*name.split(), "--help"])
+
+    assert "--json" in capsys.readouterr().out
 
 
 def test_the_version_is_that_of_the_distribution(capsys: pytest.CaptureFixture[str]) -> None:

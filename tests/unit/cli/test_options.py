@@ -39,3 +39,9 @@ def test_an_object_is_wanted_where_tools_read_it() -> None:
     assert read_object("--context", '{"customer": 7}') == {"customer": 7}
     with pytest.raises(UsageError, match="--context wants a JSON object"):
         read_object("--context", "[1]")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "1" * 5_000], ids=["depth", "digits"])
+def test_json_beyond_what_can_be_read_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="--input cannot be read"):
+        read_json("--input", text)

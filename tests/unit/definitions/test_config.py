@@ -152,6 +152,9 @@ def test_a_number_from_a_variable_is_held_to_its_bounds(tmp_path: Path) -> None:
         pytest.param("broker: {url: 'kafka://x'}\n", "1:15 bad-url", id="an unknown broker"),
         pytest.param("database: {url: 'mysql://x'}\n", "1:17 bad-url", id="an unknown database"),
         pytest.param("database: {url: runner.db}\n", "1:17 bad-url", id="no URL"),
+        pytest.param("database: {url: 'postgresql://h:pw/x'}\n", "1:17 bad-url", id="no port"),
+        pytest.param("database: {url: 'postgresql://h:99999'}\n", "1:17 bad-url", id="a port"),
+        pytest.param("database: {url: 'postgresql://u:p@w@h/x'}\n", "1:17 bad-url", id="an @"),
         pytest.param("agents_dir: ../up\n", "1:13 path-outside", id="a folder outside"),
         pytest.param("agents_dir: nope\n", "1:13 missing-file", id="a folder that is not there"),
         pytest.param("python_modules: [a/b]\n", "1:18 missing-file", id="no module folder"),
@@ -303,3 +306,19 @@ def test_a_loop_of_clients_is_told_at_each_of_them(tmp_path: Path) -> None:
         "config.yaml:2:50 client-loop",
         "config.yaml:3:50 client-loop",
     ]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://",
+        "postgresql:///name?host=/run/postgresql&password=a@b",
+        "postgresql://user:p%40w@[::1]:5432/name",
+        "postgresql+psycopg://user:p/w@host/name",
+        "sqlite:////srv/a@b:c@d.db",
+    ],
+)
+def test_a_database_may_have_any_address_that_has_one_meaning(url: str, tmp_path: Path) -> None:
+    loaded = configured(tmp_path, f"database: {{url: '{url}'}}\n")
+
+    assert (loaded.problems, loaded.config.database.url.reveal()) == ((), url)

@@ -2,6 +2,7 @@ import re
 from pathlib import Path
 
 import pytest
+import yaml
 from pydantic import BaseModel
 
 import runner
@@ -20,17 +21,20 @@ from runner.definitions.config_loader import LoadedConfig, load_config
 from tests.unit.definitions.projects import write
 
 EXAMPLE = (Path(str(runner.__file__)).parent.parent / "config.example.yaml").read_text()
-MODELS: list[type[BaseModel]] = [
-    AgentDefaults,
-    AnthropicClient,
-    BrokerConfig,
-    Config,
-    DatabaseConfig,
-    Limits,
-    ModelConfig,
-    ScriptedClient,
-    WorkerConfig,
-]
+#: What stands commented out because leaving it out means something else than any value.
+OPTIONAL = re.compile(r"^( *)# ([a-z_]+: .+)$", re.MULTILINE)
+COMPLETE = OPTIONAL.sub(r"\1\2", EXAMPLE)
+PLACES: dict[str, type[BaseModel]] = {
+    "": Config,
+    "database": DatabaseConfig,
+    "broker": BrokerConfig,
+    "worker": WorkerConfig,
+    "clients.anthropic": AnthropicClient,
+    "clients.offline": ScriptedClient,
+    "models.default": ModelConfig,
+    "defaults": AgentDefaults,
+    "defaults.limits": Limits,
+}
 
 
 @pytest.fixture
@@ -68,10 +72,26 @@ def test_the_example_says_what_is_in_force_without_it(
     assert shown == {key: value for key, value in without.items() if key != "python_modules"}
 
 
-@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.__name__)
-def test_the_example_mentions_every_key(model: type[BaseModel]) -> None:
-    missing = [
-        key for key in model.model_fields if not re.search(rf"^[ #]*{key}:", EXAMPLE, re.MULTILINE)
-    ]
+def test_the_example_is_valid_with_all_that_is_commented_out(tmp_path: Path) -> None:
+    write(
+        tmp_path,
+        {"config.yaml": COMPLETE, "agents/python/a.py": "", "agents/_offline/a.yaml": "[]"},
+    )
 
-    assert missing == []
+    assert load_config(None, environ={}, cwd=tmp_path).problems == ()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_example_has_every_key_at_its_place(place: str) -> None:
+    section = yaml.safe_load(COMPLETE)
+    for key in place.split(".") if place else ():
+        section = section[key]
+
+    assert set(section) == set(PLACES[place].model_fields)
+
+
+def test_the_example_explains_its_keys_before_it_shows_them() -> None:
+    """A comment stands above each key, or above the keys of its group, which follow at once."""
+    unexplained = re.findall(r"(?:\n\n|\n *[a-z_]+:\n) *([a-z_]+): \S", EXAMPLE)
+
+    assert unexplained == []

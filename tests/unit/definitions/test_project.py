@@ -550,6 +550,20 @@ def test_a_thousand_mistakes_are_cut_off(tmp_path: Path) -> None:
     assert problems[-1].code is Code.TOO_MANY_PROBLEMS
 
 
+@pytest.mark.timeout(60)  # many times what it takes; what grows with the square takes far longer
+def test_a_thousand_agents_are_read_in_one_go(tmp_path: Path) -> None:
+    instructions = "".join(f"  Line {number} says what to do.\n" for number in range(30))
+    text = (
+        f"model: default\ntools: [reader]\nlimits: {{timeout: 5m}}\ninstructions: |\n{instructions}"
+    )
+    agents: dict[str, str | bytes] = {f"agents/a{number}.yaml": text for number in range(1000)}
+
+    project = load(tmp_path, {**agents, "agents/reader.yaml": TOOL, "agents/a7.yaml": "nme: x\n"})
+
+    assert told(project.problems) == ["agents/a7.yaml:1:1 unknown-key"]
+    assert len(project.registry.agents) == 999
+
+
 def test_every_variable_is_listed_with_its_file(tmp_path: Path) -> None:
     project = load(tmp_path, {"agents/a.yaml": "model: ${M:-fast}\n"}, {"ANTHROPIC_API_KEY": "x"})
 

@@ -56,6 +56,9 @@ def test_a_secret_passes_validation_as_it_is() -> None:
         ("redis://token@host/0", "redis://***@host/0"),
         ("postgresql://host/db?password=pw&x=1", "postgresql://host/db?password=***&x=***"),
         ("host=db password=pw", "***"),
+        ("postgresql://host:pw/db", "postgresql://host:***/db"),
+        ("postgresql://app:p?w@host/db", "postgresql://app:***?***"),
+        ("postgresql://app:pw@[::1]/db", "postgresql://app:***@[::1]/db"),
     ],
 )
 def test_a_url_is_shown_without_what_may_be_a_credential(url: str, shown: str) -> None:
