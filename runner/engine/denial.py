@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from runner.core.coordination import Input
 from runner.core.errors import LimitReached
+from runner.core.states import Phase
 from runner.engine.answers import refuse
 from runner.engine.calls import settle, spawn
 from runner.engine.decide import iterations_error
@@ -35,4 +36,9 @@ def deny(draft: Draft, limit: LimitReached) -> None:
 def take_in(draft: Draft, inputs: Sequence[Input]) -> None:
     """Go on with inputs that came while the turn was about to end with a result."""
     draft.restore()
+    is_answered = draft.turn.phase is Phase.MODEL
     take_inputs(draft, inputs)
+    if is_answered:
+        # The request that was reserved gave the answer which ended nothing.
+        draft.save()
+        draft.reserve_request()

@@ -132,7 +132,7 @@ RULES: Final = (
             ~exists().where(
                 EventRow.turn_id == TurnRow.id,
                 EventRow.kind.in_(_BEGINNINGS),
-                ~exists().where(_EARLIER.turn_id == TurnRow.id, _EARLIER.id < EventRow.id),
+                ~exists().where(_EARLIER.turn_id == EventRow.turn_id, _EARLIER.id < EventRow.id),
             )
         ),
     ),

@@ -21,9 +21,9 @@ _IDS: Final = TurnRow.id.in_(bindparam("ids", expanding=True))
 #: What turns that never started wait for: it is locked before they are.
 _LOCK_AWAITED: Final = in_order(
     TurnRow.id.in_(
-        select(WaitRow.awaited_id)
-        .join(TREE, TREE.c.id == WaitRow.waiter_id)
-        .where(WaitRow.ended_at.is_(None))
+        select(WaitRow.awaited_id).where(
+            WaitRow.waiter_id.in_(select(TREE.c.id)), WaitRow.ended_at.is_(None)
+        )
     )
 )
 _END: Final = (
@@ -56,7 +56,8 @@ class Cancelling:
     One cancel, which may take several attempts.
 
     What never started ends here. What has started is marked and loses its claim, and whoever
-    claims it next closes its open calls and ends it; that claim is not taken away again.
+    claims it next closes its open calls and ends it; that claim is not taken away again. A turn
+    that was submitted and given input counts as started: its end has to pass the input on.
     """
 
     def __init__(self, turn_id: TurnId, reach: Reach) -> None:
@@ -73,8 +74,8 @@ class Cancelling:
         return Receipts(turns=tuple(receipts), wake=tuple(self._wake))
 
     def _act(self, connection: Connection, rows: Sequence[RowMapping]) -> Iterator[Receipt]:
-        unstarted = [row["id"] for row in rows if row["started_at"] is None]
-        started = [row for row in rows if row["started_at"] is not None]
+        unstarted = [row["id"] for row in rows if _ends_here(row)]
+        started = [row for row in rows if not _ends_here(row)]
         fresh = [row["id"] for row in started if not _is_under_way(row)]
         if unstarted:
             ended = connection.execute(_END, {"ids": unstarted}).mappings().all()
@@ -96,6 +97,12 @@ class Cancelling:
         if not is_closing:
             self._wake.append(row["id"])
         return Receipt(turn_id=row["id"], state=ReceiptState.REQUESTED, status=status)
+
+
+def _ends_here(row: RowMapping) -> bool:
+    """Say whether nothing of a turn has happened that would have to be closed."""
+    is_prepared = row["status"] is TurnStatus.PREPARED
+    return is_prepared or (row["started_at"] is None and not row["open_inputs"])
 
 
 def _is_under_way(row: RowMapping) -> bool:

@@ -52,10 +52,12 @@ _SELECT_CONVERSATION: Final = select(ConversationRow.lanes).where(
 _INSERT_CONVERSATIONS: Final = (
     insert(ConversationRow).values(created_at=db_now()).returning(ConversationRow.id)
 )
+# What every new turn begins with is written into the statement: parameters are few, and each row of
+# many has its own.
 _INSERT_TURNS: Final = (
     insert(TurnRow)
     .values(
-        phase=Phase.MODEL,
+        phase=literal_column(repr(Phase.MODEL.value)),
         step=literal_column("0"),
         iterations=literal_column("1"),
         tool_executions=literal_column("0"),
@@ -66,7 +68,7 @@ _INSERT_TURNS: Final = (
         open_inputs=literal_column("0"),
         pause_requested=false(),
         cancel_requested=false(),
-        usage=usage_to_json(Usage()),
+        usage=literal_column(repr(usage_to_json(Usage()))),
         created_at=db_now(),
         started_at=case((bindparam("is_claimed", type_=Boolean()), db_now()), else_=null()),
         due_at=case((bindparam("is_due", type_=Boolean()), db_now()), else_=null()),

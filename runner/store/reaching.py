@@ -29,6 +29,7 @@ _COLUMNS: Final = (
     TurnRow.depth,
     TurnRow.created_at,
     TurnRow.started_at,
+    TurnRow.open_inputs,
     TurnRow.pause_requested,
     TurnRow.cancel_requested,
 )

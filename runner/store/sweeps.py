@@ -64,11 +64,12 @@ _IS_OVERDUE: Final = (
     has_status(TurnRow.status, *UNSTARTED)
     & TurnRow.started_at.is_(None)
     & (TurnRow.deadline_at < db_now())
+    & (TurnRow.open_inputs == 0)
 )
 _IS_HALTED_TOO_LONG: Final = (
     has_status(TurnRow.status, *HALTED)
-    & TurnRow.started_at.is_not(None)
     & (TurnRow.deadline_at < db_now())
+    & (TurnRow.started_at.is_not(None) | (TurnRow.open_inputs > 0))
 )
 _AWAITED: Final = aliased(TurnRow, name="awaited")
 _WAITS: Final = (
@@ -223,6 +224,7 @@ class SqlSweeps:
         """
         Make started turns that wait, are paused or stale past their deadline pending.
 
+        So are others that were given input: whoever claims them sees that it is not lost.
         Of a sweep and an end that wakes such a turn, or a person who resumes it, the second finds
         it pending.
         """

@@ -36,7 +36,7 @@ def _index(name: str, *columns: str, where: str | None = None, unique: bool = Fa
 ENDED_STATUSES = tuple(status for status in TurnStatus if status.is_ended)
 #: In these a submitted turn may be that was never claimed.
 UNSTARTED = (TurnStatus.PENDING, TurnStatus.WAITING, TurnStatus.PAUSED)
-#: In these a turn that was claimed before is not looked at until something happens to it.
+#: In these a turn is not looked at until something happens to it.
 HALTED = (TurnStatus.WAITING, TurnStatus.PAUSED, TurnStatus.STALE)
 
 
@@ -108,7 +108,7 @@ class TurnRow(Table):
         _index(
             "overdue_halted_turns",
             "deadline_at",
-            where=f"started_at IS NOT NULL AND {_among('status', HALTED)}",
+            where=_among("status", HALTED),
         ),
         _index("expiring_claims", "lease_expires_at", where="status = 'running'"),
         _index("claims_of_worker", "worker_id", where="status = 'running'"),

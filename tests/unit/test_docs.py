@@ -134,7 +134,15 @@ def test_the_project_of_the_repository_is_valid(config: str) -> None:
     project = load_project(loaded, environ={})
 
     assert list(as_text(project.problems)) == []
-    assert set(project.registry.agents) == {"auditor", "briefer", "guide"}
+    assert set(project.registry.agents) == {
+        "archivist",
+        "auditor",
+        "briefer",
+        "editor",
+        "fact_checker",
+        "guide",
+        "researcher",
+    }
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from runner.core.records import ClaimedTurn, StepWrite
 from runner.core.states import TurnStatus
 from runner.store.store import Store
 from tests.integration.store.builders import add, claim, kinds, new_turn, step
+from tests.store_helpers import pass_deadline
 
 COMPLETED = TurnStatus.COMPLETED
 
@@ -188,6 +189,46 @@ def test_what_a_cancelled_turn_did_not_take_goes_to_its_continuation(
     assert (turn.status, turn.lane, turn.place.is_root) == (TurnStatus.PENDING, 2, True)
     assert store.journal.inputs(ended.id) == []
     assert claim(store, turn).claim.fence == 1
+
+
+def test_input_of_a_turn_that_never_started_is_passed_on_when_it_is_cancelled(
+    store: Store,
+) -> None:
+    turn = add(store)
+    given = store.controls.steer(turn.id, key="a", text="Go.")
+
+    receipts = store.controls.cancel(turn.id, reach=Reach.RETAIN)
+
+    assert receipts.wake == (turn.id,)
+    closing = claim(store, turn)
+    assert closing.turn.cancel_requested
+    assert store.journal.inputs(turn.id) == [given]
+    write = taking(closing, given.id)
+    store.journal.commit(replace(write, turn=replace(write.turn, status=TurnStatus.CANCELLED)))
+
+
+@pytest.mark.parametrize("is_paused", [True, False], ids=["paused", "pending"])
+def test_an_overdue_turn_with_input_is_left_to_a_worker(store: Store, *, is_paused: bool) -> None:
+    turn = add(store)
+    given = store.controls.steer(turn.id, key="a", text="Go.")
+    if is_paused:
+        store.controls.pause(turn.id, reach=Reach.RETAIN)
+    pass_deadline(store.database, turn.id)
+
+    assert list(store.sweeps.fail_overdue(limit=10)) == []
+    assert list(store.sweeps.release_overdue(limit=10)) == ([turn.id] if is_paused else [])
+
+    write = taking(claim(store, turn), given.id)
+    store.journal.commit(replace(write, turn=replace(write.turn, status=TurnStatus.FAILED)))
+
+
+def test_a_prepared_turn_is_cancelled_at_once_whatever_was_said_to_it(store: Store) -> None:
+    turn = add(store, status=TurnStatus.PREPARED)
+    store.controls.steer(turn.id, key="a", text="Go.")
+
+    store.controls.cancel(turn.id, reach=Reach.RETAIN)
+
+    assert store.views.turn(turn.id).status is TurnStatus.CANCELLED
 
 
 def test_a_continuation_stands_behind_what_was_submitted_before(

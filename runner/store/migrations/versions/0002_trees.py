@@ -76,13 +76,15 @@ def _rebuild() -> None:
     References to their rows are checked at the end, when the rows are back under the same names.
     """
     op.execute("PRAGMA defer_foreign_keys = ON")
-    # What refers to a row is looked for when the row goes, and again when it comes back.
-    op.create_index("messages_by_turn", "messages", ["turn_id"])
+    # Whatever refers to a row is looked for when the row goes and again when it comes back, which
+    # takes too long without an index.
+    _index("messages_by_turn", "messages", ["turn_id"])
     columns = _new_turn_columns()
     _replace(
         "turns",
         [*_old_turn_columns(), *(column for column, _ in columns), *_turn_checks()],
         {column.name: value for column, value in columns},
+        referring=["root_id", "parent_id"],
     )
     _replace(
         "tool_executions",
@@ -98,17 +100,32 @@ def _rebuild() -> None:
 
 
 def _replace(
-    table: str, items: Sequence[sa.Column[Any] | sa.CheckConstraint], new: dict[str, str]
+    table: str,
+    items: Sequence[sa.Column[Any] | sa.CheckConstraint],
+    new: dict[str, str],
+    *,
+    referring: Sequence[str] = (),
 ) -> None:
-    """Make *table* of *items*, with the rows it has and the values of its *new* columns."""
+    """
+    Make *table* of *items*, with the rows it has and the values of its *new* columns.
+
+    Args:
+        table: Its name.
+        items: Its columns and constraints.
+        new: The values of columns that it did not have.
+        referring: Columns that refer to the table itself.
+    """
     names = [item.name for item in items if isinstance(item, sa.Column)]
     values = ", ".join(new.get(name, name) for name in names)
+    copy = f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM {table}_before"  # noqa: S608 - the words below
     op.execute(f"CREATE TABLE {table}_before AS SELECT * FROM {table}")  # noqa: S608 - see below
     op.drop_table(table)
     op.create_table(table, *items)
-    op.execute(
-        f"INSERT INTO {table} ({', '.join(names)}) SELECT {values} FROM {table}_before"  # noqa: S608 - the words below
-    )
+    for column in referring:
+        _index(f"{table}_by_{column}", table, [column])
+    op.execute(copy)
+    for column in referring:
+        op.drop_index(f"{table}_by_{column}")
     op.drop_table(f"{table}_before")
 
 
@@ -234,7 +251,7 @@ def _new_indexes() -> None:
         "overdue_halted_turns",
         "turns",
         ["deadline_at"],
-        where="started_at IS NOT NULL AND status IN ('waiting', 'paused', 'stale')",
+        where="status IN ('waiting', 'paused', 'stale')",
     )
     _index("turns_of_conversation", "turns", ["conversation_id", "created_at", "id"])
     _index("turns_below_turn", "turns", ["parent_id"], where="parent_id IS NOT NULL")
