@@ -13,6 +13,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from typing_extensions import override
 
 from runner.core.coordination import Reach
 from runner.core.errors import InvalidMove, WaitCycle
@@ -299,6 +300,7 @@ class Family(RuleBasedStateMachine):
         moves = any(turn.status in {PREPARED, PENDING, RUNNING, PAUSED} for turn in self.turns)
         assert moves or not waits
 
+    @override
     def teardown(self) -> None:
         """End all, so that one family leaves nothing to the next."""
         if not hasattr(self, "turns"):
