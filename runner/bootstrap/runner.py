@@ -232,6 +232,10 @@ class Runner:
         """Return a turn's tool executions in call order."""
         return self._wiring.store.views.tool_executions(TurnId(turn_id))
 
+    def inputs(self, turn_id: str) -> Sequence[Input]:
+        """Return every input that a turn was given while under way, in order."""
+        return self._wiring.store.views.inputs(TurnId(turn_id))
+
     def events(self, turn_id: str, *, after: int = 0) -> Sequence[Event]:
         """Return up to 500 of a turn's events with an id above *after*, in order."""
         return self._wiring.store.views.events(TurnId(turn_id), after=after)
@@ -300,9 +304,10 @@ class Runner:
             NotFound: There is no such turn.
             InvalidMove: It has ended.
             KeyConflict: The key was used for another text.
+            UsageError: The text is empty.
         """
         key = key or new_input_id()
-        return self._wiring.control.steer(TurnId(turn_id), key=key, text=text)
+        return self._wiring.control.steer(TurnId(turn_id), key=key, text=_said(text))
 
     def send(self, conversation_id: str, text: str, *, key: str | None = None) -> Delivery:
         """
@@ -311,12 +316,13 @@ class Runner:
         Raises:
             NotFound: There is no such conversation.
             KeyConflict: The key was used for another conversation or text.
+            UsageError: The text is empty.
         """
         delivery = self._wiring.courier.send(
             key=key or new_delivery_id(),
             source=None,
             destination=ConversationId(conversation_id),
-            text=text,
+            text=_said(text),
         )
         self._wiring.aftermath.wake([delivery.turn_id])
         return delivery
@@ -348,3 +354,10 @@ class Runner:
     @property
     def _follower(self) -> Follower:
         return Follower(self._wiring.store.views, self._wiring.clock)
+
+
+def _said(text: str) -> str:
+    """Return a text that says something; providers take no other."""
+    if not text.strip():
+        raise UsageError("the text is empty")
+    return text

@@ -2,11 +2,14 @@
 
 from typing import Final
 
-from dramatiq import Broker, Middleware
+from dramatiq import Broker, Consumer, Middleware
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
+from typing_extensions import override
+
+from runner.broker.consumer import UnhurtConsumer
 
 #: Seconds to wait for a connection or an answer; the URL's query may say otherwise.
 _TIME_LIMIT: Final = 10.0
@@ -27,8 +30,14 @@ def build(url: str, middleware: list[Middleware], *, consumes: bool) -> Broker:
         # A connection that went stale while idle is worth one more try.
         retry=Retry(NoBackoff(), 1),
     )
-    return RedisBroker(  # type: ignore[no-untyped-call]  # its signature has no types
+    return _Broker(  # type: ignore[no-untyped-call]  # its signature has no types
         client=client,
         middleware=middleware,
         maintenance_chance=_MAINTENANCE if consumes else 0,
     )
+
+
+class _Broker(RedisBroker):
+    @override
+    def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
+        return UnhurtConsumer(super().consume(queue_name, prefetch, timeout))

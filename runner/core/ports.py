@@ -342,6 +342,10 @@ class Views(Protocol):
 
     def tool_executions(self, turn_id: TurnId) -> Sequence[ToolExecution]: ...
 
+    def inputs(self, turn_id: TurnId) -> Sequence[Input]:
+        """Return every input that a turn was given, in order."""
+        ...
+
     def events(self, turn_id: TurnId, *, after: int = 0, limit: int = 500) -> Sequence[Event]:
         """Return a turn's events with an id above *after*, in order."""
         ...

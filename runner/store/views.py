@@ -5,6 +5,7 @@ from typing import Final
 
 from sqlalchemy import Select, bindparam, func, select
 
+from runner.core.coordination import Input
 from runner.core.errors import NotFound
 from runner.core.ids import ConversationId, TurnId
 from runner.core.messages import Message
@@ -15,6 +16,7 @@ from runner.store.codec import (
     conversation_from,
     event_from,
     execution_from,
+    input_from,
     message_from,
     turn_from,
 )
@@ -22,7 +24,14 @@ from runner.store.conditions import has_status
 from runner.store.database import Database
 from runner.store.reaching import TREE
 from runner.store.statements import SELECT_EXECUTIONS, get_turn
-from runner.store.tables import ConversationRow, EventRow, MessageRow, ToolExecutionRow, TurnRow
+from runner.store.tables import (
+    ConversationRow,
+    EventRow,
+    InputRow,
+    MessageRow,
+    ToolExecutionRow,
+    TurnRow,
+)
 
 _SELECT_CONVERSATION: Final = select(ConversationRow).where(
     ConversationRow.id == bindparam("conversation")
@@ -40,6 +49,9 @@ _SELECT_EVENTS: Final = (
     .where(EventRow.turn_id == bindparam("turn"), EventRow.id > bindparam("after"))
     .order_by(EventRow.id)
     .limit(bindparam("most"))
+)
+_SELECT_INPUTS: Final = (
+    select(InputRow).where(InputRow.turn_id == bindparam("turn")).order_by(InputRow.position)
 )
 _SELECT_TREE: Final = (
     select(TurnRow)
@@ -107,6 +119,11 @@ class SqlViews:
     def tool_executions(self, turn_id: TurnId) -> Sequence[ToolExecution]:
         rows = self._database.rows(SELECT_EXECUTIONS, {"turn": turn_id})
         return [execution_from(row) for row in rows]
+
+    def inputs(self, turn_id: TurnId) -> Sequence[Input]:
+        """Return every input that a turn was given, in order."""
+        rows = self._database.rows(_SELECT_INPUTS, {"turn": turn_id})
+        return [input_from(row) for row in rows]
 
     def events(self, turn_id: TurnId, *, after: int = 0, limit: int = 500) -> Sequence[Event]:
         """Return a turn's events with an id above *after*, in order."""

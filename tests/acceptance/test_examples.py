@@ -181,6 +181,13 @@ def test_the_others_work_with_claude(
     assert not server.refused
 
 
+def test_every_function_that_an_example_names_is_there(example: ExampleProject) -> None:
+    result = command(example, str(PROGRAM), "validate", "--import")
+
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "no problems" in result.stdout
+
+
 def readme_commands() -> list[list[str]]:
     """The commands that the README shows for the agent of one's own."""
     lines = [line for block in page("README.md").blocks("sh") for line in block.text.splitlines()]
