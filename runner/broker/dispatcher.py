@@ -6,6 +6,7 @@ from typing import Final
 
 from dramatiq import Broker, Message
 
+from runner.broker.reasons import reason_of
 from runner.core.errors import DispatchFailed
 from runner.core.ids import TurnId
 
@@ -62,10 +63,11 @@ class BrokerDispatcher:
             sending.result(self._patience)
         except TimeoutError as error:
             sending.cancel()
-            raise self._failed(f"it did not answer within {self._patience:g} seconds") from error
+            reason = f"it did not answer within {self._patience:g} seconds; is it running?"
+            raise self._failed(reason) from error
         except Exception as error:
             # Each broker's library has errors of its own; for a wake-up they are all the same.
-            raise self._failed(type(error).__name__) from error
+            raise self._failed(reason_of(error)) from error
 
     def close(self) -> None:
         """Let go of the connection."""
@@ -76,11 +78,11 @@ class BrokerDispatcher:
         try:
             return self._sender.submit(self._send, tuple(turn_ids))
         except RuntimeError as error:
-            raise self._failed("it was closed") from error
+            raise self._failed("the connection was closed") from error
 
     def _send(self, turn_ids: Sequence[TurnId]) -> None:
         for turn_id in turn_ids:
             self._broker.enqueue(wake_up(turn_id, self._queue))
 
     def _failed(self, reason: str) -> DispatchFailed:
-        return DispatchFailed(f"no wake-up could be sent to the broker {self._address}: {reason}")
+        return DispatchFailed(f"cannot reach the broker at {self._address}: {reason}")

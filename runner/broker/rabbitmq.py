@@ -1,13 +1,16 @@
 """Wake-ups through RabbitMQ."""
 
 import logging
+from functools import partial
 from typing import Final
 
 from dramatiq import Broker, Consumer, Middleware
 from dramatiq.brokers.rabbitmq import RabbitmqBroker
+from pika.adapters.utils.connection_workflow import AMQPConnectorException
+from pika.exceptions import AMQPError
 from typing_extensions import override
 
-from runner.broker.consumer import UnhurtConsumer
+from runner.broker.steady import Outage, SteadyConsumer
 
 #: Seconds after which whoever only sends gives up: to connect, and on a server that blocks
 #: publishers. The URL's query may say otherwise.
@@ -25,15 +28,27 @@ def build(url: str, middleware: list[Middleware], *, consumes: bool) -> Broker:
     return _Broker(
         url=url if consumes else _bounded(url),
         middleware=middleware,
-        # Without it a message to a queue that has vanished is lost in silence.
-        confirm_delivery=True,
     )
 
 
 class _Broker(RabbitmqBroker):
+    """A broker whose consumers outlive their connections."""
+
+    def __init__(self, *, url: str, middleware: list[Middleware]) -> None:
+        # Without confirmation a message to a queue that has vanished is lost in silence.
+        super().__init__(url=url, middleware=middleware, confirm_delivery=True)
+        self._outage = Outage()
+
     @override
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
-        return UnhurtConsumer(super().consume(queue_name, prefetch, timeout))
+        connect = partial(super().consume, queue_name, prefetch, timeout)
+        return SteadyConsumer(
+            queue_name,
+            connect,
+            errors=(AMQPError, AMQPConnectorException),
+            outage=self._outage,
+            timeout=timeout,
+        )
 
 
 def _bounded(url: str) -> str:

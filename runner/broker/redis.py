@@ -1,15 +1,17 @@
 """Wake-ups through Redis."""
 
+from functools import partial
 from typing import Final
 
 from dramatiq import Broker, Consumer, Middleware
 from dramatiq.brokers.redis import RedisBroker
 from redis import Redis
 from redis.backoff import NoBackoff
+from redis.exceptions import RedisError
 from redis.retry import Retry
 from typing_extensions import override
 
-from runner.broker.consumer import UnhurtConsumer
+from runner.broker.steady import Outage, SteadyConsumer
 
 #: Seconds to wait for a connection or an answer; the URL's query may say otherwise.
 _TIME_LIMIT: Final = 10.0
@@ -30,7 +32,7 @@ def build(url: str, middleware: list[Middleware], *, consumes: bool) -> Broker:
         # A connection that went stale while idle is worth one more try.
         retry=Retry(NoBackoff(), 1),
     )
-    return _Broker(  # type: ignore[no-untyped-call]  # its signature has no types
+    return _Broker(
         client=client,
         middleware=middleware,
         maintenance_chance=_MAINTENANCE if consumes else 0,
@@ -38,6 +40,19 @@ def build(url: str, middleware: list[Middleware], *, consumes: bool) -> Broker:
 
 
 class _Broker(RedisBroker):
+    """A broker whose consumers outlive their connections."""
+
+    def __init__(
+        self, *, client: Redis, middleware: list[Middleware], maintenance_chance: int
+    ) -> None:
+        super().__init__(  # type: ignore[no-untyped-call]  # its signature has no types
+            client=client, middleware=middleware, maintenance_chance=maintenance_chance
+        )
+        self._outage = Outage()
+
     @override
     def consume(self, queue_name: str, prefetch: int = 1, timeout: int = 5000) -> Consumer:
-        return UnhurtConsumer(super().consume(queue_name, prefetch, timeout))
+        connect = partial(super().consume, queue_name, prefetch, timeout)
+        return SteadyConsumer(
+            queue_name, connect, errors=(RedisError,), outage=self._outage, timeout=timeout
+        )

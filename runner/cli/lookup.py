@@ -7,7 +7,6 @@ from runner.cli.text import json_text, one_line
 from runner.core.ids import TurnId
 from runner.core.messages import Message, ToolResult
 from runner.core.records import ToolExecution, Turn
-from runner.core.states import ExecutionStatus
 
 _LONGEST_ERROR: Final = 300
 
@@ -47,7 +46,7 @@ class Lookup:
         arguments = json_text(run.arguments) if run and run.arguments else ""
         return one_line(f"{name} {arguments}", longest)
 
-    def error(self, turn: Turn, execution_id: object) -> str:
+    def error(self, turn: Turn, execution_id: object, *, has_class: bool) -> str:
         """Say what the model is told of a call that did not succeed."""
         results = [
             part.content
@@ -59,8 +58,7 @@ class Lookup:
         if not isinstance(error, Mapping):
             return one_line(str(error or ""), _LONGEST_ERROR)
         # Of an exception the message alone may say nothing: that of KeyError is the key.
-        statuses = set(ExecutionStatus)
-        kind = "" if error.get("type") in statuses else f"{error.get('type')}: "
+        kind = f"{error.get('type')}: " if has_class else ""
         return one_line(f"{kind}{error.get('message') or ''}", _LONGEST_ERROR)
 
     def text(self, turn: Turn, message_id: object) -> str:

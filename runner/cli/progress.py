@@ -229,7 +229,8 @@ class Progress:
         line = Text().append(f"{_MARKS.get(status, '·')} ", style=style)
         line.append(name).append(f" {arguments}" if arguments else "", style="dim")
         if status != "completed":
-            error = self._lookup.error(strand.turn, body.get("execution_id"))
+            run_id = body.get("execution_id")
+            error = self._lookup.error(strand.turn, run_id, has_class=status == "failed")
             line.append(f"  {status.replace('_', ' ')}", style=style)
             line.append(f": {error}" if error else "")
         seconds = at - strand.began.pop(body.get("execution_id"), at)

@@ -202,7 +202,7 @@ def test_reconcile_fails_when_wake_ups_cannot_be_sent(program: Program) -> None:
 
     assert done.code == 1
     assert "1 turn due for a worker" in done.out
-    assert done.err.startswith("error: no wake-up could be sent")
+    assert done.err.startswith("error: cannot reach the broker at")
 
 
 def test_an_empty_database_gets_its_schema(program: Program, empty_postgres_url: str) -> None:

@@ -24,6 +24,7 @@ class HeldWiring(Wiring):
         super().__init__(config)
         self._stops = Stops(config.parent)
 
+    @override
     @cached_property
     def store(self) -> Store:
         store, stops = super().store, self._stops

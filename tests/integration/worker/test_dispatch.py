@@ -104,6 +104,33 @@ def test_a_broker_that_never_answers_is_given_up(silent_url: str, queue_name: st
         dispatcher.dispatch([TurnId("turn_1")])
 
     dispatcher.close()
+    assert "it does not answer; is it running?" in str(error.value)
+    assert "hunter2" not in str(error.value)
+
+
+@pytest.mark.parametrize("scheme", ["redis", "amqp"])
+def test_a_broker_whose_host_is_not_known_is_an_error_that_says_so(
+    scheme: str, queue_name: str
+) -> None:
+    dispatcher = open_dispatcher(f"{scheme}://nowhere.invalid", queue=queue_name)
+
+    with pytest.raises(DispatchFailed, match="its host name is not known"):
+        dispatcher.dispatch([TurnId("turn_1")])
+
+    dispatcher.close()
+
+
+def test_a_broker_that_refuses_the_password_is_an_error_that_does_not_show_it(
+    broker_url: str, queue_name: str
+) -> None:
+    address = broker_url.rpartition("@")[2].rpartition("://")[2]
+    scheme = broker_url.partition("://")[0]
+    dispatcher = open_dispatcher(f"{scheme}://nobody:hunter2@{address}", queue=queue_name)
+
+    with pytest.raises(DispatchFailed, match="does not accept the user and the password") as error:
+        dispatcher.dispatch([TurnId("turn_1")])
+
+    dispatcher.close()
     assert "hunter2" not in str(error.value)
 
 
@@ -113,11 +140,14 @@ def test_a_broker_that_is_down_is_an_error_that_says_where(scheme: str, queue_na
         port = server.getsockname()[1]
     dispatcher = open_dispatcher(f"{scheme}://user:hunter2@127.0.0.1:{port}", queue=queue_name)
 
-    with pytest.raises(DispatchFailed, match=f"127.0.0.1:{port}") as error:
+    with pytest.raises(DispatchFailed) as error:
         dispatcher.dispatch([TurnId("turn_1")])
 
     dispatcher.close()
-    assert "hunter2" not in str(error.value)
+    assert str(error.value) == (
+        f"cannot reach the broker at {scheme}://user:***@127.0.0.1:{port}: "
+        "connection refused; is it running?"
+    )
 
 
 def test_a_closed_dispatcher_says_so(broker_url: str, queue_name: str) -> None:
