@@ -8,7 +8,6 @@ from runner.core.ids import TurnId
 from runner.core.messages import Message, ToolResult
 from runner.core.records import ToolExecution, Turn
 
-_LONGEST_CALL: Final = 100
 _LONGEST_ERROR: Final = 300
 
 
@@ -37,17 +36,17 @@ class Lookup:
     def tree(self, turn_id: TurnId) -> Sequence[Turn]:
         return self._source.tree(turn_id)
 
-    def call(self, turn_id: TurnId, execution_id: object, name: object) -> str:
-        """Write a call on one line: the tool's name and its arguments."""
+    def call(self, turn_id: TurnId, execution_id: object, name: object, *, limit: int) -> str:
+        """Write a call on one line of *limit* characters: the tool's name and its arguments."""
         calls = self._calls.get(turn_id, {})
         if execution_id not in calls:
             calls = {run.id: run for run in self._source.executions(turn_id)}
             self._calls[turn_id] = calls
         run = calls.get(str(execution_id))
         arguments = json_text(run.arguments) if run and run.arguments else ""
-        return one_line(f"{name} {arguments}", _LONGEST_CALL)
+        return one_line(f"{name} {arguments}", limit)
 
-    def error(self, turn: Turn, execution_id: object) -> str:
+    def error(self, turn: Turn, execution_id: object, status: str) -> str:
         """Say what the model is told of a call that did not succeed."""
         results = [
             part.content
@@ -56,8 +55,12 @@ class Lookup:
             if message.execution_id == execution_id and isinstance(part, ToolResult)
         ]
         error = results[0].get("error") if results else None
-        text = error.get("message") if isinstance(error, Mapping) else error
-        return one_line(str(text or ""), _LONGEST_ERROR)
+        if not isinstance(error, Mapping):
+            return one_line(str(error or ""), _LONGEST_ERROR)
+        # Of an exception the message alone may say nothing: that of KeyError is the key.
+        kind = error.get("type") if status == "failed" else None
+        message = error.get("message") or ""
+        return one_line(f"{kind}: {message}" if kind else str(message), _LONGEST_ERROR)
 
     def text(self, turn: Turn, message_id: object) -> str:
         """Return the text of a message."""

@@ -23,6 +23,8 @@ app = typer.Typer(add_completion=False)
 
 #: How much of a result or an event is shown; --json has all of it.
 _LONGEST: Final = 1000
+#: What events hold for programs, which have it by `--json`; usage is told for the whole turn.
+_NOT_FOR_PEOPLE: Final = frozenset({"message_id", "execution_id", "request_id", "usage"})
 
 
 @app.command()
@@ -113,9 +115,14 @@ def _print_timeline(out: Console, events: Sequence[Event]) -> None:
 
 def _print_event(out: Console, event: Event, *, since: datetime) -> None:
     offset = (event.at - since) / timedelta(seconds=1)
-    body = " ".join(f"{key}={_scalar(value)}" for key, value in event.body.items())
+    body = " ".join(
+        f"{key}={_scalar(value)}"
+        for key, value in event.body.items()
+        if key not in _NOT_FOR_PEOPLE and not (key.endswith("_tokens") and value == 0)
+    )
     line = Text().append(f"  {offset:+9.3f}s  ", "dim").append(f"{event.kind:<18} ")
-    print_text(out, line.append(one_line(body, _LONGEST), "dim"))
+    room = max(out.width - line.cell_len, 1) if out.is_terminal else _LONGEST
+    print_text(out, line.append(one_line(body, room), "dim"))
 
 
 def _scalar(value: JsonValue) -> str:

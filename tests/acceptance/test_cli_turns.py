@@ -97,7 +97,7 @@ def test_tools_are_shown_as_they_end(clerk: Program) -> None:
     assert (done.code, done.out) == (0, "shopping.txt is saved.\n")
     assert done.err.splitlines()[:-1] == [
         "I note it.",
-        '✗ note {"text":"nothing"}  failed: there is nothing [red]to note[/red]',
+        '✗ note {"text":"nothing"}  failed: ValueError: there is nothing [red]to note[/red]',
         '✓ note {"text":"milk"}',
         '✓ save {"name":"shopping.txt"}',
     ]

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -21,12 +22,12 @@ CHILD, OTHER = TurnId("turn_2"), TurnId("turn_3")
 class Stage:
     """A progress, and what it printed so far."""
 
-    def __init__(self, *, terminal: bool = False, chat: bool = False) -> None:
+    def __init__(self, *, terminal: bool = False, chat: bool = False, width: int = 100) -> None:
         self._lines = StringIO()
         self._text = StringIO()
         self.stored = Stored()
         out = Console(
-            file=self._lines, force_terminal=terminal, width=100, markup=False, highlight=False
+            file=self._lines, force_terminal=terminal, width=width, markup=False, highlight=False
         )
         text_out = Console(file=self._text, width=100, markup=False) if chat else None
         self.progress = Progress(out, FakeClock(), self.stored, text_out=text_out)
@@ -43,6 +44,10 @@ class Stage:
     @property
     def lines(self) -> list[str]:
         return self._lines.getvalue().splitlines()
+
+    @property
+    def plain_lines(self) -> list[str]:
+        return [plain(line) for line in self.lines]
 
     @property
     def shown(self) -> str:
@@ -77,6 +82,29 @@ def test_a_call_without_arguments_that_took_no_time_is_its_name() -> None:
     assert stage.lines == ["✓ look_up"]
 
 
+@pytest.mark.parametrize("turn_id", [TURN, CHILD])
+def test_on_a_terminal_a_call_with_long_arguments_stays_on_one_line(turn_id: TurnId) -> None:
+    stage = Stage(terminal=True, width=60)
+    family(stage, TurnStatus.RUNNING)
+    run = execution("exec_1", "look_up", {"name": "Ada " * 50})
+    stage.stored.all_executions = [replace(run, turn_id=turn_id)]
+
+    stage.event("turn.started")
+    stage.event(
+        "tool_call.ended",
+        of=turn_id,
+        execution_id="exec_1",
+        tool="look_up",
+        status="completed",
+    )
+
+    lines = [line for line in stage.plain_lines if "look_up" in line or "Ada" in line]
+    stage.progress.stop()
+    assert len(lines) == 1
+    assert lines[0].endswith("…")
+    assert len(lines[0]) <= 60
+
+
 def test_executions_are_read_once_for_all_calls_of_a_response() -> None:
     stage = Stage()
     stage.stored.all_executions = [execution(f"exec_{n}", "look_up", {}) for n in range(3)]
@@ -92,7 +120,7 @@ def test_executions_are_read_once_for_all_calls_of_a_response() -> None:
 @pytest.mark.parametrize(
     ("status", "line"),
     [
-        ("failed", "✗ look_up  failed: no such name"),
+        ("failed", "✗ look_up  failed: KeyError: no such name"),
         ("timed_out", "✗ look_up  timed out: no such name"),
         ("refused", "⊘ look_up  refused: no such name"),
         ("interrupted", "? look_up  interrupted: no such name"),
@@ -398,7 +426,7 @@ def test_a_terminal_shows_the_tree_and_what_each_turn_is_busy_with() -> None:
 
     assert "thinking" in stage.shown
     assert "look_up" in stage.shown
-    assert plain(stage.lines[-1]).split()[:3] == ["└─", "▸", "scout"]
+    assert stage.plain_lines[-1].split()[:3] == ["└─", "▸", "scout"]
 
 
 def test_a_terminal_that_shows_a_single_turn_is_left_as_it_was() -> None:

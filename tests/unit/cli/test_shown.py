@@ -6,13 +6,15 @@ from rich.console import Console
 
 from runner.cli import messages, show
 from runner.cli.story import Story, Wait
+from runner.cli.text import plain
 from runner.core.coordination import Input
 from runner.core.ids import ConversationId, ExecutionId, InputId, MessageId, TurnId
+from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Opaque, Part, Role, Text, Thinking, ToolResult
-from runner.core.records import TurnError
+from runner.core.records import Event, TurnError
 from runner.core.states import TurnStatus
 from runner.core.tree import TreeUse
-from tests.unit.cli.scenes import TURN, execution, message, turn
+from tests.unit.cli.scenes import NOON, TURN, execution, message, turn
 
 CHILD = TurnId("turn_2")
 
@@ -49,6 +51,25 @@ def test_a_turn_of_which_nothing_has_happened_is_shown() -> None:
     assert lines.getvalue().splitlines()[0] == "turn_1  prepared"
     assert "phase        model" in lines.getvalue()
     assert "timeline" not in lines.getvalue()
+
+
+def test_an_event_is_one_line_of_a_terminal_without_what_only_programs_need() -> None:
+    lines = StringIO()
+    out = Console(file=lines, force_terminal=True, width=60, markup=False, highlight=False)
+    body: JsonObject = {
+        "message_id": "msg_1",
+        "model": "m",
+        "cache_read_tokens": 0,
+        "usage": {"input_tokens": 5},
+        "note": "long " * 50,
+    }
+    event = Event(id=1, turn_id=TURN, kind="model.responded", body=body, at=NOON)
+
+    show._print(out, Story(turn=turn(TurnStatus.COMPLETED), results={}, events=[event]))
+
+    last = plain(lines.getvalue()).splitlines()[-1]
+    assert last.startswith("     +0.000s  model.responded    model=m note=long")
+    assert last.endswith("…")
 
 
 def test_an_error_is_shown_with_its_details_and_a_call_without_a_result() -> None:
