@@ -36,17 +36,17 @@ class Lookup:
     def tree(self, turn_id: TurnId) -> Sequence[Turn]:
         return self._source.tree(turn_id)
 
-    def call(self, turn_id: TurnId, execution_id: object, name: object, longest: int) -> str:
-        """Write a call on one line of *longest* characters: the tool's name and its arguments."""
+    def call(self, turn_id: TurnId, execution_id: object, name: object, *, limit: int) -> str:
+        """Write a call on one line of *limit* characters: the tool's name and its arguments."""
         calls = self._calls.get(turn_id, {})
         if execution_id not in calls:
             calls = {run.id: run for run in self._source.executions(turn_id)}
             self._calls[turn_id] = calls
         run = calls.get(str(execution_id))
         arguments = json_text(run.arguments) if run and run.arguments else ""
-        return one_line(f"{name} {arguments}", longest)
+        return one_line(f"{name} {arguments}", limit)
 
-    def error(self, turn: Turn, execution_id: object, *, has_class: bool) -> str:
+    def error(self, turn: Turn, execution_id: object, status: str) -> str:
         """Say what the model is told of a call that did not succeed."""
         results = [
             part.content
@@ -58,8 +58,9 @@ class Lookup:
         if not isinstance(error, Mapping):
             return one_line(str(error or ""), _LONGEST_ERROR)
         # Of an exception the message alone may say nothing: that of KeyError is the key.
-        kind = f"{error.get('type')}: " if has_class else ""
-        return one_line(f"{kind}{error.get('message') or ''}", _LONGEST_ERROR)
+        kind = error.get("type") if status == "failed" else None
+        message = error.get("message") or ""
+        return one_line(f"{kind}: {message}" if kind else str(message), _LONGEST_ERROR)
 
     def text(self, turn: Turn, message_id: object) -> str:
         """Return the text of a message."""

@@ -29,11 +29,6 @@ _MARKS: Final[Mapping[str, str]] = {
     "refused": "⊘",
     "skipped": "-",
 }
-#: How much of a call is shown, with its arguments.
-_LONGEST_CALL: Final = 100
-_SHORTEST_CALL: Final = 20
-#: The mark before it, and the time after it.
-_AROUND_A_CALL: Final = 10
 #: What is said of events that are told in one sentence.
 _SENTENCES: Final[Mapping[str, str]] = {
     "output.rejected": "↻ the answer does not have the required form; asked again",
@@ -44,6 +39,11 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "turn.stale": "? its process died; `runner resume {turn_id}` hands it to the workers",
     "turn.unpaused": "▸ goes on",
 }
+#: How much of a call is shown, with its arguments.
+_LONGEST_CALL: Final = 100
+_SHORTEST_CALL: Final = 20
+#: The mark before a call, and the time after it.
+_AROUND_A_CALL: Final = 10
 _LONGEST_TEXT: Final = 300
 #: Seconds from which on it is said how long a call took.
 _WORTH_TELLING: Final = 0.1
@@ -219,8 +219,10 @@ class Progress:
 
     def _delegated(self, strand: Strand, body: JsonObject, name: object) -> None:
         """Show a call that other turns work on from now on."""
-        line = Text("▸ ", style="cyan").append(self._call(strand, body, name), "not cyan dim")
-        self._print(strand, line.append(f"  {body.get('turn_id') or ''}".rstrip(), "not cyan dim"))
+        child = f"  {body['turn_id']}" if "turn_id" in body else ""
+        call = self._call(strand, body, name, beside=len(child))
+        line = Text("▸ ", style="cyan").append(call, "not cyan dim")
+        self._print(strand, line.append(child, "not cyan dim"))
 
     def _tool_ended(self, strand: Strand, body: JsonObject, at: float) -> None:
         status = str(body.get("status"))
@@ -229,8 +231,7 @@ class Progress:
         line = Text().append(f"{_MARKS.get(status, '·')} ", style=style)
         line.append(name).append(f" {arguments}" if arguments else "", style="dim")
         if status != "completed":
-            run_id = body.get("execution_id")
-            error = self._lookup.error(strand.turn, run_id, has_class=status == "failed")
+            error = self._lookup.error(strand.turn, body.get("execution_id"), status)
             line.append(f"  {status.replace('_', ' ')}", style=style)
             line.append(f": {error}" if error else "")
         seconds = at - strand.began.pop(body.get("execution_id"), at)
@@ -269,16 +270,13 @@ class Progress:
         self._say(strand, f"↻ attempt {attempt} failed: {why}; {again}{void}", "yellow")
         self._do(strand, "")
 
-    def _call(self, strand: Strand, body: JsonObject, name: object) -> str:
-        longest = self._longest_call(strand)
-        return self._lookup.call(strand.turn.id, body.get("execution_id"), name, longest)
-
-    def _longest_call(self, strand: Strand) -> int:
-        """How much of a call fits on one line, with what stands before and after it."""
-        if not self._out.is_terminal:
-            return _LONGEST_CALL
-        around = _AROUND_A_CALL + len(strand.line(Text()))
-        return max(min(_LONGEST_CALL, self._out.width - around), _SHORTEST_CALL)
+    def _call(self, strand: Strand, body: JsonObject, name: object, *, beside: int = 0) -> str:
+        """Write a call so that it fits on one line, with all that stands beside it."""
+        limit = _LONGEST_CALL
+        if self._out.is_terminal:
+            room = self._out.width - strand.line(Text()).cell_len - beside - _AROUND_A_CALL
+            limit = max(min(limit, room), _SHORTEST_CALL)
+        return self._lookup.call(strand.turn.id, body.get("execution_id"), name, limit=limit)
 
     def _say(self, strand: Strand, line: str, style: str) -> None:
         self._print(strand, Text(one_line(line), style=style))

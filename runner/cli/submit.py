@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -22,6 +22,15 @@ from runner.core.records import Turn
 from runner.core.states import TurnStatus
 
 app = typer.Typer(add_completion=False)
+
+WaitFor: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TURN", help="A turn that has to end first, and is told of; repeatable."),
+]
+Callback: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="CONVERSATION", help="The conversation that is told how it ended."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,16 +88,8 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
     turn_id: Annotated[
         str | None, typer.Option("--turn", metavar="TURN", help="The prepared turn to submit.")
     ] = None,
-    wait_for: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="TURN", help="A turn that has to end first, and is told of; repeatable."
-        ),
-    ] = None,
-    callback: Annotated[
-        str | None,
-        typer.Option(metavar="CONVERSATION", help="The conversation that is told how it ended."),
-    ] = None,
+    wait_for: WaitFor = None,
+    callback: Callback = None,
     wait: Annotated[bool, typer.Option("--wait", help="Follow it until it has ended.")] = False,
     as_json: AsJson = False,
 ) -> int:

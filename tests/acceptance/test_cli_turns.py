@@ -214,7 +214,7 @@ def test_a_message_is_submitted_to_its_conversation(program: Program) -> None:
     ).document
 
     assert second["conversation_id"] == first["conversation_id"]
-    assert second["kind"] == "chat"
+    assert second["kind"] == first["kind"]
     shown = program.run("messages", first["conversation_id"], "--json").document
     assert [one["parts"][0]["text"] for one in shown] == ["one", "two"]
 
@@ -318,7 +318,7 @@ def test_turns_are_listed_newest_first(clerk: Program) -> None:
     lines = clerk.run("ps").out.splitlines()
 
     assert lines[0].split() == [
-        *("TURN", "STATUS", "AGE", "AGENT", "ITER", "TOOLS", "PHASE", "CONVERSATION")
+        *("TURN", "STATUS", "AGE", "AGENT", "ITER", "TOOLS", "BELOW", "PHASE", "CONVERSATION")
     ]
     assert [line.split()[1] for line in lines[1:]] == ["pending", "completed", "failed"]
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import timedelta
+from enum import Enum
 from pathlib import Path
 
 import pytest
@@ -349,13 +350,13 @@ def test_every_reason_for_which_a_turn_fails_is_listed_and_no_other() -> None:
 
 
 def test_the_statuses_that_are_told_are_those_of_turns() -> None:
-    assert set(table(DURABILITY, "States").rows) <= set(TurnStatus)
+    assert set(table(DURABILITY, "States").rows) == set(TurnStatus)
 
 
 @pytest.mark.parametrize(
     ("kind", "headings"),
     [
-        (Runner, ["Tasks", "Reading", "Definitions and upkeep"]),
+        (Runner, ["Tasks", "Reading", "Turns that work together", "Definitions and upkeep"]),
         (Conversation, ["Conversations"]),
     ],
 )
@@ -384,9 +385,18 @@ def signature(method: Callable[..., object]) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
             shown.append("*")
             has_star = True
-        default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
-        shown.append(f"{parameter.name}{default}")
+        shown.append(f"{parameter.name}{default_of(parameter)}")
     return ", ".join(shown)
+
+
+def default_of(parameter: inspect.Parameter) -> str:
+    match parameter.default:
+        case parameter.empty:
+            return ""
+        case Enum() as member:
+            return f"={type(member).__name__}.{member.name}"
+        case default:
+            return f"={default!r}"
 
 
 def test_an_error_that_is_told_of_exists() -> None:

@@ -10,6 +10,9 @@ from tests.acceptance.worker.project import Project
 #: What may have become of a call.
 _SETTLED = {ExecutionStatus.COMPLETED, ExecutionStatus.INTERRUPTED}
 
+#: The tools that write down what they do.
+_ACTING = {"act", "act_safely"}
+
 
 def faults(project: Project, roots: Sequence[str]) -> list[str]:
     """Return every fault of the store, and of these trees and their effects."""
@@ -44,6 +47,5 @@ def _of_turn(
             yield f"{run.id} of {run.tool} is {run.status}"
         if run.tool == "act" and begun[key] > 1:
             yield f"{run.id} had its effect begun {begun[key]} times"
-        has_effect = run.tool.startswith("act") and run.tool != "actor"
-        if has_effect and run.status is ExecutionStatus.COMPLETED and not done[key]:
+        if run.tool in _ACTING and run.status is ExecutionStatus.COMPLETED and not done[key]:
             yield f"{run.id} of {run.tool} completed without its effect"

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import secrets
 import shutil
 import signal
 import socket
@@ -23,6 +24,8 @@ from tests.waiting import until
 
 #: Where distributions keep the program itself; the one on the path may insist on a user.
 _RABBITMQ_PROGRAMS: Final = "/usr/lib/rabbitmq/bin"
+#: Below those that the kernel gives to whoever does not ask for a certain one.
+_PORTS: Final = range(15_000, 30_000)
 
 
 class Server(Protocol):
@@ -116,7 +119,9 @@ class RabbitMQ:
         self._program = program
         self._names_program = names
         self._folder = folder
-        self._port, distribution, self._names_port = _free_port(), _free_port(), _free_port()
+        self._port = _free_port()
+        self._distribution_port = _free_port()
+        self._names_port = _free_port()
         self.url = f"amqp://guest:guest@127.0.0.1:{self._port}/"
         self._environ: Mapping[str, str] = {
             "HOME": str(folder),
@@ -125,7 +130,7 @@ class RabbitMQ:
             "ERL_FLAGS": "-kernel inet_dist_use_interface {127,0,0,1}",
             "RABBITMQ_CONFIG_FILE": str(folder / "none"),
             "RABBITMQ_CONF_ENV_FILE": str(folder / "none.conf"),
-            "RABBITMQ_DIST_PORT": str(distribution),
+            "RABBITMQ_DIST_PORT": str(self._distribution_port),
             "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
             "RABBITMQ_GENERATED_CONFIG_DIR": str(folder / "generated"),
             "RABBITMQ_LOGS": "-",
@@ -162,8 +167,13 @@ class RabbitMQ:
             return
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        until(self._is_gone, "every process of the node to have ended")
         self._names.kill()
         self._names.wait()
+
+    def _is_gone(self) -> bool:
+        """Say whether the ports are free again: the kernel ends the node a moment later."""
+        return all(map(_is_free, (self._port, self._distribution_port)))
 
     def _answers(self) -> bool:
         try:
@@ -219,6 +229,17 @@ def _packaged_redis() -> str:
 
 
 def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        return port
+    """Choose a port that nobody is given by chance while the server that has it is away."""
+    return next(port for port in iter(_some_port, None) if _is_free(port))
+
+
+def _some_port() -> int:
+    return _PORTS.start + secrets.randbelow(len(_PORTS))
+
+
+def _is_free(port: int) -> bool:
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError:
+        return False
+    return True

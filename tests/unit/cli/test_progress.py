@@ -1,3 +1,4 @@
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -81,16 +82,27 @@ def test_a_call_without_arguments_that_took_no_time_is_its_name() -> None:
     assert stage.lines == ["✓ look_up"]
 
 
-def test_on_a_terminal_a_call_with_long_arguments_stays_on_one_line() -> None:
+@pytest.mark.parametrize("turn_id", [TURN, CHILD])
+def test_on_a_terminal_a_call_with_long_arguments_stays_on_one_line(turn_id: TurnId) -> None:
     stage = Stage(terminal=True, width=60)
-    stage.stored.all_executions = [execution("exec_1", "look_up", {"name": "Ada " * 50})]
+    family(stage, TurnStatus.RUNNING)
+    run = execution("exec_1", "look_up", {"name": "Ada " * 50})
+    stage.stored.all_executions = [replace(run, turn_id=turn_id)]
 
-    stage.event("tool_call.ended", at=9, execution_id="exec_1", tool="look_up", status="completed")
-    stage.progress.stop()
+    stage.event("turn.started")
+    stage.event(
+        "tool_call.ended",
+        of=turn_id,
+        execution_id="exec_1",
+        tool="look_up",
+        status="completed",
+    )
 
     lines = [line for line in stage.plain_lines if "look_up" in line or "Ada" in line]
+    stage.progress.stop()
     assert len(lines) == 1
     assert lines[0].endswith("…")
+    assert len(lines[0]) <= 60
 
 
 def test_executions_are_read_once_for_all_calls_of_a_response() -> None:
@@ -414,7 +426,7 @@ def test_a_terminal_shows_the_tree_and_what_each_turn_is_busy_with() -> None:
 
     assert "thinking" in stage.shown
     assert "look_up" in stage.shown
-    assert plain(stage.lines[-1]).split()[:3] == ["└─", "▸", "scout"]
+    assert stage.plain_lines[-1].split()[:3] == ["└─", "▸", "scout"]
 
 
 def test_a_terminal_that_shows_a_single_turn_is_left_as_it_was() -> None:

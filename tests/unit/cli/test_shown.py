@@ -64,9 +64,8 @@ def test_an_event_is_one_line_of_a_terminal_without_what_only_programs_need() ->
         "note": "long " * 50,
     }
     event = Event(id=1, turn_id=TURN, kind="model.responded", body=body, at=NOON)
-    done = turn(TurnStatus.COMPLETED)
 
-    show._print(out, Story(turn=done, executions=[], results={}, events=[event]))
+    show._print(out, Story(turn=turn(TurnStatus.COMPLETED), results={}, events=[event]))
 
     last = plain(lines.getvalue()).splitlines()[-1]
     assert last.startswith("     +0.000s  model.responded    model=m note=long")
