@@ -88,6 +88,16 @@ def test_a_config_that_is_named_and_not_there_is_an_error(program: Program) -> N
     assert done.err.startswith("error: there is no config file ")
 
 
+def test_a_mistake_in_a_script_is_a_problem_at_its_line(program: Program) -> None:
+    program.write("script.yaml", "- agent: hello\n  anwsers: [{text: Hi.}]\n")
+
+    done = program.run("validate")
+
+    assert done.code == 1
+    assert done.out.startswith("script.yaml:2:3: error: unknown key 'anwsers'")
+    assert "did you mean 'answers'?" in done.out
+
+
 def test_functions_are_imported_only_on_request(program: Program) -> None:
     program.write("agents/note.yaml", TOOL)
     program.write("python/notes.py", MODULE)
