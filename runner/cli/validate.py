@@ -56,7 +56,7 @@ def validate(
     if imports and project.is_sound:
         from runner.cli.importing import import_problems
 
-        problems = (*problems, *import_problems(project))
+        problems = tuple(sorted((*problems, *import_problems(project))))
     checks: Sequence[Check] = ()
     if check and project.is_sound:
         from runner.cli.checking import service_checks
