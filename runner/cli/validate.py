@@ -13,6 +13,7 @@ from runner.cli.console import STYLES, console, print_json, print_text
 from runner.cli.failures import FAILED
 from runner.cli.reading import read_project
 from runner.cli.text import count, plain
+from runner.definitions.config import ScriptedClient
 from runner.definitions.problem import Problem
 from runner.definitions.project import Project
 from runner.definitions.report import as_github, as_text, summary
@@ -48,10 +49,14 @@ def validate(
     """
     project = read_project(ctx)
     problems = project.problems
+    if scripts := _scripts(project):
+        from runner.clients.script_files import script_problems
+
+        problems = tuple(sorted((*problems, *script_problems(scripts, root=project.root))))
     if imports and project.is_sound:
         from runner.cli.importing import import_problems
 
-        problems = (*problems, *import_problems(project))
+        problems = tuple(sorted((*problems, *import_problems(project))))
     checks: Sequence[Check] = ()
     if check and project.is_sound:
         from runner.cli.checking import service_checks
@@ -66,6 +71,17 @@ def validate(
             _print_report(project, problems, checks)
     sound = not any(problem.is_error for problem in problems)
     return 0 if sound and not any(one.failed for one in checks) else FAILED
+
+
+def _scripts(project: Project) -> list[str]:
+    """Return the files, or patterns, that scripted clients answer from."""
+    clients = project.config.clients.values()
+    return [
+        script
+        for client in clients
+        if isinstance(client, ScriptedClient)
+        for script in client.scripts
+    ]
 
 
 def _json(project: Project, problems: Sequence[Problem], checks: Sequence[Check]) -> object:

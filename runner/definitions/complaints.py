@@ -40,7 +40,7 @@ _TYPES: Final = {
 _BOUNDS: Final = {
     "greater_than_equal": "expected at least {ge}",
     "less_than_equal": "expected at most {le}",
-    "string_too_short": "expected at least {min_length} characters",
+    "string_too_short": "expected some text",
     "string_too_long": "expected at most {max_length} characters",
 }
 _OWN: Final = {

@@ -50,6 +50,12 @@ class Catalog:
         with self._lock:
             return self._latest().problems
 
+    def has_good(self) -> bool:
+        """Say whether definitions are in force: the latest, or the last that had no errors."""
+        with self._lock:
+            self._latest()
+            return self._good is not None
+
     def definitions(self) -> Mapping[str, ResolvedAgent]:
         """
         Return every current agent, resolved, by name.
@@ -120,10 +126,9 @@ class Catalog:
             if self._read.is_sound:
                 self._good = self._read
             elif self._good is not None:
-                places = [str(problem.location) for problem in self._read.problems]
                 log.warning(
-                    "definitions have problems; the last good ones stay in force",
-                    extra={"problems": places},
+                    "the definitions have errors: the last good ones stay in force; "
+                    "`runner validate` lists the errors"
                 )
         return self._read
 

@@ -20,6 +20,13 @@ _UNNAMED: Final = {
     inspect.Parameter.VAR_KEYWORD,
     inspect.Parameter.POSITIONAL_ONLY,
 }
+#: How pydantic's messages begin, and what is said in place of that.
+_WORDS: Final = {
+    "Input should ": " must ",
+    "Field required": " is missing",
+    "Value error, ": ": ",
+    "Assertion failed, ": ": ",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,9 +138,17 @@ def _complaints(parameter: Parameter, argument: object) -> Iterator[str]:
     except ValidationError as error:
         for each in error.errors(include_url=False, include_context=False, include_input=False):
             place = ".".join(str(step) for step in (parameter.name, *each["loc"]))
-            yield f"{place!r}: {each['msg']}"
+            yield f"{place!r}{_words(each['msg'])}"
     except Exception as error:  # noqa: BLE001 - a type's own validators are the tool's code
         yield f"{parameter.name!r}: {type(error).__name__}: {error}"
+
+
+def _words(message: str) -> str:
+    """Put what pydantic says into words that follow the place, as they do for a JSON Schema."""
+    for start, words in _WORDS.items():
+        if message.startswith(start):
+            return f"{words}{message.removeprefix(start)}"
+    return f": {message[:1].lower()}{message[1:]}"
 
 
 def first_line(error: Exception) -> str:

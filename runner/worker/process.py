@@ -13,7 +13,7 @@ from runner.bootstrap.wiring import Wiring
 from runner.broker.dispatcher import BrokerDispatcher
 from runner.broker.factory import is_in_process, open_broker
 from runner.broker.local import LocalDispatcher
-from runner.core.errors import ConfigError, DispatchFailed, RunnerError
+from runner.core.errors import ConfigError, RunnerError
 from runner.core.ids import TurnId
 from runner.definitions.config import BrokerConfig
 from runner.worker.drain import Drain
@@ -113,10 +113,7 @@ class WorkerProcess:
 
     def close(self) -> None:
         """Wake others for what is left and let go of everything."""
-        try:
-            self._wiring.dispatcher.dispatch(self._left)
-        except DispatchFailed as error:
-            log.warning("dispatch failed", extra={"error": str(error)})
+        self._wiring.turn_worker.wake(self._left)
         self._wiring.close()
 
     def _work_on(self, turn_id: TurnId) -> bool:
@@ -133,7 +130,7 @@ class WorkerProcess:
 
     @cached_property
     def _upkeep(self) -> Upkeep:
-        return Upkeep(self._wiring.sweeper, self._wiring.catalog.problems)
+        return Upkeep(self._wiring.sweeper, self._wiring.catalog)
 
     @cached_property
     def _drain(self) -> Drain:

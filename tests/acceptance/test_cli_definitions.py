@@ -88,6 +88,16 @@ def test_a_config_that_is_named_and_not_there_is_an_error(program: Program) -> N
     assert done.err.startswith("error: there is no config file ")
 
 
+def test_a_mistake_in_a_script_is_a_problem_at_its_line(program: Program) -> None:
+    program.write("script.yaml", "- agent: hello\n  anwsers: [{text: Hi.}]\n")
+
+    done = program.run("validate")
+
+    assert done.code == 1
+    assert done.out.startswith("script.yaml:2:3: error: unknown key 'anwsers'")
+    assert "did you mean 'answers'?" in done.out
+
+
 def test_functions_are_imported_only_on_request(program: Program) -> None:
     program.write("agents/note.yaml", TOOL)
     program.write("python/notes.py", MODULE)
@@ -105,8 +115,10 @@ def test_a_function_that_is_not_there_is_a_problem_at_its_tool(program: Program)
     done = program.run("validate", "--import")
 
     assert done.code == 1
-    assert done.out.startswith("agents/note.yaml:2:7: error: tool 'note' ")
-    assert "[import-failed]" in done.out
+    first, *rest = done.out.splitlines()
+    assert first.startswith("agents/note.yaml:4:9: error: tool 'note' ")
+    assert first.endswith("[import-failed]")
+    assert rest[:2] == ["    python: notes:note", "            ^"]
 
 
 def test_a_tool_written_in_an_agent_is_imported_too(program: Program) -> None:
@@ -120,9 +132,12 @@ def test_a_tool_written_in_an_agent_is_imported_too(program: Program) -> None:
 
     done = program.run("validate", "--import", "--json")
 
-    assert [(one["path"], one["code"]) for one in done.document["problems"]] == [
-        ("agents/writer.yaml", "import-failed")
-    ]
+    (problem,) = done.document["problems"]
+    assert (problem["path"], problem["line"], problem["code"]) == (
+        *("agents/writer.yaml", 3),
+        "import-failed",
+    )
+    assert problem["source_line"][problem["column"] - 1 :].startswith("notes:note")
 
 
 def test_services_are_tried_only_on_request(program: Program) -> None:

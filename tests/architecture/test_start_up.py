@@ -16,6 +16,8 @@ instructions: |
   Answer with a greeting.
 """
 
+CONFIG = "clients: {offline: {type: scripted, scripts: [answers.yaml]}}\n"
+
 
 def loaded_by(*arguments: str, folder: Path) -> set[str]:
     """Run a command in *folder* and return the outermost packages it imported."""
@@ -45,6 +47,8 @@ def test_a_light_command_loads_neither_a_provider_nor_the_database(
 ) -> None:
     (tmp_path / "agents").mkdir()
     (tmp_path / "agents" / "hello.yaml").write_text(AGENT)
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    (tmp_path / "answers.yaml").write_text("- {agent: hello, answers: [{text: Hi.}]}\n")
 
     loaded = loaded_by(*arguments, folder=tmp_path)
 

@@ -74,7 +74,7 @@ def test_a_message_can_ask_for_maintenance(project: Project) -> None:
         worker.wait_until_ready()
         (project.root / "agents" / "broken.yaml").write_text("nme: broken\n")
         broker.enqueue(Message(project.queue, "maintain", (), {}, {}))
-        until(lambda: "agents/broken.yaml:1: " in worker.log, "the problem to be reported")
+        until(lambda: "agents/broken.yaml:1:1: " in worker.log, "the problem to be reported")
         worker.ask_to_stop()
         code = worker.wait()
     broker.close()

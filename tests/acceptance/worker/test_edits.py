@@ -53,7 +53,7 @@ def test_an_edit_that_breaks_a_file_is_reported_and_mending_it_takes_effect(
         worker.wait_until_ready()
         first = project.runner.wait(project.runner.submit("hello", "one").id)
         file.write_text(HELLO.replace("instructions", "instrucions"))
-        until(lambda: "agents/hello.yaml:4: " in worker.log, "the problem to be reported")
+        until(lambda: "agents/hello.yaml:4:1: " in worker.log, "the problem to be reported")
         second = project.runner.wait(project.runner.submit("hello", "two").id)
         file.write_text(HELLO.replace("a greeting", "two greetings"))
         until(lambda: "no problems any more" in worker.log, "the mending to be noticed")
@@ -62,7 +62,25 @@ def test_an_edit_that_breaks_a_file_is_reported_and_mending_it_takes_effect(
     assert {turn.status for turn in (first, second, third)} == {TurnStatus.COMPLETED}
     assert second.definition_hash == first.definition_hash
     assert third.definition_hash != first.definition_hash
-    assert worker.log.count("agents/hello.yaml:4: ") == 1
+    assert worker.log.count("agents/hello.yaml:4:1") == 1
+    assert "(did you mean 'instructions'?)" in worker.log
+    assert worker.log.count("the last good ones stay in force") == 1
+
+
+def test_a_worker_that_starts_with_broken_definitions_runs_what_is_stored(
+    project: Project,
+) -> None:
+    file = project.root / "agents" / "hello.yaml"
+    file.write_text(HELLO)
+    turn = project.runner.submit("hello", "one")
+    file.write_text(HELLO.replace("instructions", "instrucions"))
+
+    with working(project) as worker:
+        ended = project.runner.wait(turn.id)
+        until(lambda: "agents/hello.yaml:4:1: " in worker.log, "the problem to be reported")
+
+    assert ended.status is TurnStatus.COMPLETED
+    assert "turns that are stored run, new ones are refused" in worker.log
 
 
 def test_a_turn_finishes_with_the_definitions_it_began_with(project: Project) -> None:

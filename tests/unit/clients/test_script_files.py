@@ -3,8 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from runner.clients.script_files import load_scripts
+from runner.clients.script_files import _problems, load_scripts, script_problems
 from runner.core.errors import ConfigError
+from runner.definitions.codes import Code
 
 HELLO = """\
 - agent: hello
@@ -118,3 +119,24 @@ def test_only_files_of_the_project_are_read(pattern: str, said: str, tmp_path: P
         load_scripts([pattern], root=project)
 
     assert said in str(caught.value)
+
+
+def test_all_mistakes_of_all_scripts_are_told_with_their_lines(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", "- agent: a\n  anwsers: [{text: hi}]\n- agent: b\n  answers: []\n")
+    write(tmp_path, "b.yaml", "agent: a\n")
+
+    problems = script_problems(["a.yaml", "*.yaml", "gone.yaml"], root=tmp_path)
+
+    assert [(str(problem.location), problem.message) for problem in problems] == [
+        ("a.yaml:2:3", "unknown key 'anwsers'"),
+        ("a.yaml:4:12", "expected at least one answer"),
+        ("b.yaml:1:1", "expected a list of entries"),
+    ]
+    assert problems[0].hint == "did you mean 'answers'?"
+    assert problems[1].source_line == "  answers: []"
+
+
+def test_a_script_that_cannot_be_opened_any_more_is_a_problem(tmp_path: Path) -> None:
+    problems = _problems(tmp_path / "gone.yaml", tmp_path)
+
+    assert [problem.code for problem in problems] == [Code.MISSING_FILE]

@@ -25,3 +25,11 @@ def test_every_pattern_has_its_words() -> None:
     }
 
     assert patterns - set(scalars.PATTERNS) == {scalars.DURATION_PATTERN}
+
+
+def test_an_empty_text_is_told_without_counting() -> None:
+    error = ErrorDetails(
+        type="string_too_short", loc=("a",), msg="", input="", ctx={"min_length": 1}
+    )
+
+    assert complaint(error, NODE, ()).message == "expected some text"

@@ -42,6 +42,8 @@ class Range(BaseModel):
     def _not_seven(cls, value: int) -> int:
         if value == 7:
             raise KeyError("seven")
+        if value == 8:
+            raise ValueError("eight is too far")
         return value
 
 
@@ -74,6 +76,7 @@ def rich_types(
     mode: Literal["fast", "slow"],
     limit: Annotated[int, Field(ge=1, description="At least one.")],
     note: str | None = None,
+    code: Annotated[str, Field(pattern="^[a-z]+$")] = "a",
 ) -> None: ...
 
 
@@ -225,16 +228,27 @@ def test_a_parameter_for_the_context_gets_it_and_is_not_shown() -> None:
         pytest.param({"span": {"first": 1, "last": 2}}, (), id="none-when-they-fit"),
         pytest.param(
             {"day": "soon"},
-            ("'day': Input should be a valid date or datetime, input is too short",),
+            ("'day' must be a valid date or datetime, input is too short",),
             id="what-a-schema-cannot-say",
         ),
-        pytest.param(
-            {"span": {"first": 1}}, ("'span.last': Field required",), id="where-inside-it-is"
-        ),
+        pytest.param({"span": {"first": 1}}, ("'span.last' is missing",), id="where-inside-it-is"),
         pytest.param(
             {"span": {"first": 1, "last": 7}},
             ("'span': KeyError: 'seven'",),
             id="a-validator-that-breaks",
+        ),
+        pytest.param(
+            {"span": {"first": 1, "last": 8}},
+            ("'span.last': eight is too far",),
+            id="a-validator-that-refuses",
+        ),
+        pytest.param(
+            {"limit": 0}, ("'limit' must be greater than or equal to 1",), id="a-bound-of-a-type"
+        ),
+        pytest.param(
+            {"code": "a b"},
+            ("'code': string should match pattern '^[a-z]+$'",),
+            id="what-begins-otherwise",
         ),
         pytest.param({"where": 1}, ("there is no parameter 'where'",), id="an-unknown-parameter"),
     ],

@@ -9,8 +9,28 @@ from tests.fakes.dispatcher import FakeDispatcher
 from tests.fakes.sweeps import FakeSweeps
 
 PROBLEM = Problem(
-    path="agents/hello.yaml", line=3, column=1, code=Code.WRONG_TYPE, message="expected text"
+    path="agents/hello.yaml",
+    line=3,
+    column=1,
+    code=Code.WRONG_TYPE,
+    message="expected text",
+    hint="put it in quotes if it is text",
 )
+REPORT = "agents/hello.yaml:3:1: error: expected text (put it in quotes if it is text)"
+
+
+class FakeDefinitions:
+    """Definitions with the problems they were given."""
+
+    def __init__(self) -> None:
+        self.found: list[Problem] = []
+        self.are_in_force = True
+
+    def problems(self) -> list[Problem]:
+        return self.found
+
+    def has_good(self) -> bool:
+        return self.are_in_force
 
 
 @pytest.fixture
@@ -24,13 +44,18 @@ def dispatcher() -> FakeDispatcher:
 
 
 @pytest.fixture
-def problems() -> list[Problem]:
-    return []
+def definitions() -> FakeDefinitions:
+    return FakeDefinitions()
 
 
 @pytest.fixture
+<<<<<<< HEAD
 def upkeep(sweeps: FakeSweeps, dispatcher: FakeDispatcher, problems: list[Problem]) -> Upkeep:
     return Upkeep(Sweeper(sweeps, dispatcher, settle_callbacks=lambda _limit: []), lambda: problems)
+=======
+def upkeep(sweeps: FakeSweeps, dispatcher: FakeDispatcher, definitions: FakeDefinitions) -> Upkeep:
+    return Upkeep(Sweeper(sweeps, dispatcher), definitions)
+>>>>>>> main
 
 
 def test_turns_of_dead_workers_are_released_and_others_woken_for_them(
@@ -54,17 +79,27 @@ def test_due_turns_are_left_to_the_finder(
 
 
 def test_problems_are_reported_once_until_they_change(
-    upkeep: Upkeep, problems: list[Problem], caplog: pytest.LogCaptureFixture
+    upkeep: Upkeep, definitions: FakeDefinitions, caplog: pytest.LogCaptureFixture
 ) -> None:
     upkeep.run()
-    problems.append(PROBLEM)
+    definitions.found.append(PROBLEM)
     upkeep.run()
     upkeep.run()
-    problems.clear()
+    definitions.found.clear()
     upkeep.run()
     upkeep.run()
 
-    assert caplog.messages == [
-        "agents/hello.yaml:3: expected text",
-        "the definitions have no problems any more",
-    ]
+    assert caplog.messages == [REPORT, "the definitions have no problems any more"]
+
+
+def test_definitions_that_were_never_good_are_reported_with_what_follows(
+    upkeep: Upkeep, definitions: FakeDefinitions, caplog: pytest.LogCaptureFixture
+) -> None:
+    definitions.found.append(PROBLEM)
+    definitions.are_in_force = False
+
+    upkeep.run()
+
+    consequence, report = caplog.messages
+    assert "turns that are stored run, new ones are refused" in consequence
+    assert report == REPORT
