@@ -49,13 +49,8 @@ def definitions() -> FakeDefinitions:
 
 
 @pytest.fixture
-<<<<<<< HEAD
-def upkeep(sweeps: FakeSweeps, dispatcher: FakeDispatcher, problems: list[Problem]) -> Upkeep:
-    return Upkeep(Sweeper(sweeps, dispatcher, settle_callbacks=lambda _limit: []), lambda: problems)
-=======
 def upkeep(sweeps: FakeSweeps, dispatcher: FakeDispatcher, definitions: FakeDefinitions) -> Upkeep:
-    return Upkeep(Sweeper(sweeps, dispatcher), definitions)
->>>>>>> main
+    return Upkeep(Sweeper(sweeps, dispatcher, settle_callbacks=lambda _limit: []), definitions)
 
 
 def test_turns_of_dead_workers_are_released_and_others_woken_for_them(
