@@ -13,6 +13,7 @@ from runner.definitions.scalars import (
     ADDRESS_PATTERN,
     MODULES_PATTERN,
     NO_SPACES_PATTERN,
+    QUEUE_PATTERN,
     Count,
     Duration,
     ModelReference,
@@ -84,7 +85,7 @@ class BrokerConfig(StrictModel):
     url: Annotated[SecretUrl, AfterValidator(_with_scheme(*BROKER_SCHEMES))] = SecretUrl.from_text(
         "memory://"
     )
-    queue: Name = "runner"
+    queue: Annotated[str, StringConstraints(pattern=QUEUE_PATTERN)] = "runner"
 
 
 class WorkerConfig(StrictModel):

@@ -19,6 +19,7 @@ from pydantic_core import CoreSchema, PydanticCustomError
 from runner.definitions.codes import Code
 
 NAME_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}$"
+QUEUE_PATTERN: Final = r"^[a-z][a-z0-9_-]{0,63}$"
 TOOL_NAME_PATTERN: Final = r"^[a-zA-Z0-9_-]{1,64}$"
 DURATION_PATTERN: Final = r"^(?=.)([0-9]+d)?([0-9]+h)?([0-9]+m)?([0-9]+s)?([0-9]+ms)?$"
 MODEL_PATTERN: Final = r"^[a-z0-9][a-z0-9_-]{0,63}(/[^\s/]\S*)?$"
@@ -35,6 +36,10 @@ PATTERNS: Final = {
     NAME_PATTERN: (
         Code.BAD_NAME,
         "a name of at most 64 of the characters a-z, 0-9, _ and -, starting with a-z or 0-9",
+    ),
+    QUEUE_PATTERN: (
+        Code.BAD_NAME,
+        "a queue's name of at most 64 of the characters a-z, 0-9, _ and -, starting with a-z",
     ),
     TOOL_NAME_PATTERN: (
         Code.BAD_NAME,

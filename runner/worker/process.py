@@ -13,7 +13,7 @@ from runner.bootstrap.wiring import Wiring
 from runner.broker.dispatcher import BrokerDispatcher
 from runner.broker.factory import is_in_process, open_broker
 from runner.broker.local import LocalDispatcher
-from runner.core.errors import ConfigError, RunnerError
+from runner.core.errors import RunnerError
 from runner.core.ids import TurnId
 from runner.definitions.config import BrokerConfig
 from runner.worker.drain import Drain
@@ -45,7 +45,6 @@ class WorkerProcess:
         self._left: list[TurnId] = []
         try:
             config = wiring.config.broker
-            _check_queue(config.queue)
             self.broker = open_broker(config.url.reveal(), [Hooks(self)])
         except RunnerError as error:
             self._error, config = error, BrokerConfig()
@@ -140,12 +139,6 @@ class WorkerProcess:
             clock=self._wiring.clock,
             end_process=os._exit,
         )
-
-
-def _check_queue(queue: str) -> None:
-    """Refuse a name that Dramatiq has no queues of."""
-    if not queue[0].isalpha():
-        raise ConfigError(f"broker.queue {queue!r} must begin with a letter")
 
 
 def _do_nothing() -> None:

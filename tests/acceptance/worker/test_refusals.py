@@ -31,7 +31,7 @@ def unfit(make_project: MakeProject, request: pytest.FixtureRequest) -> tuple[Pr
             return project, "database"
         case "queue":
             Project(project.root, project.database, "memory://", "0_queue").configure()
-            return project, "broker.queue"
+            return project, "expected a queue's name"
         case _:
             project.config.write_text("worker: {thread: 4}\n")
             return project, "config"

@@ -149,6 +149,7 @@ def test_a_number_from_a_variable_is_held_to_its_bounds(tmp_path: Path) -> None:
         pytest.param("worker: {threads: 0}\n", "1:19 bad-value", id="too small"),
         pytest.param("worker: {threads: 999}\n", "1:19 bad-value", id="too large"),
         pytest.param("broker: {queue: A B}\n", "1:17 bad-name", id="a bad name"),
+        pytest.param("broker: {queue: 9a}\n", "1:17 bad-name", id="a queue that starts with 9"),
         pytest.param("broker: {url: 'kafka://x'}\n", "1:15 bad-url", id="an unknown broker"),
         pytest.param("database: {url: 'mysql://x'}\n", "1:17 bad-url", id="an unknown database"),
         pytest.param("database: {url: runner.db}\n", "1:17 bad-url", id="no URL"),
