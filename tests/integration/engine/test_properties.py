@@ -18,6 +18,7 @@ from hypothesis.stateful import (
     rule,
     run_state_machine_as_test,
 )
+from typing_extensions import override
 
 from runner.core.coordination import Reach
 from runner.core.errors import InvalidMove, WaitCycle
@@ -225,6 +226,7 @@ class Lives(RuleBasedStateMachine):
     def somebody_is_responsible(self) -> None:
         assert list(self.store.sweeps.unattended(limit=10)) == []
 
+    @override
     def teardown(self) -> None:
         """Let everything come to its end, and look at what has become of it."""
         if not hasattr(self, "bench"):
