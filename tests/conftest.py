@@ -7,11 +7,16 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from runner.store.database import Database, open_database
 from runner.store.schema import ensure_schema, upgrade_schema
 from runner.store.store import Store
 from tests import services, store_helpers
+
+# How long an example takes is a matter of what else the machine does.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(scope="session")
