@@ -26,6 +26,7 @@ class HeldWiring(Wiring):
 
     @override
     @cached_property
+    @override
     def store(self) -> Store:
         store, stops = super().store, self._stops
         return replace(
