@@ -6,6 +6,7 @@ from typing import Final
 
 from sqlalchemy import BindParameter, Connection, RowMapping, bindparam, case, null, select, update
 
+from runner.core.errors import StoreUnavailable
 from runner.core.ids import ConversationId, TurnId
 from runner.core.states import LIVE, TurnStatus
 from runner.store.clock import db_now
@@ -119,12 +120,16 @@ def startable(database: Database, conversation_ids: Iterable[ConversationId]) ->
     Return the turns that may start now that others of their conversations have ended.
 
     It looks after the commit, so that a turn submitted at the same moment is either seen here or
-    finds the earlier one ended.
+    finds the earlier one ended. What was written stands also if the database cannot be reached any
+    more; a sweep finds the turns then.
     """
     conversations = sorted(set(conversation_ids))
     if not conversations:
         return []
-    rows = database.rows(_SELECT_STARTABLE, {"conversations": conversations})
+    try:
+        rows = database.rows(_SELECT_STARTABLE, {"conversations": conversations})
+    except StoreUnavailable:
+        return []
     return [TurnId(row["id"]) for row in rows]
 
 

@@ -8,7 +8,6 @@ from typing import Final
 from sqlalchemy import bindparam, select, update
 
 from runner.core.coordination import Input, Outcome
-from runner.core.errors import StoreUnavailable
 from runner.core.ids import ConversationId, TurnId, WorkerId
 from runner.core.messages import Message
 from runner.core.records import Claim, ClaimedTurn, Committed, StepWrite, ToolExecution
@@ -94,10 +93,7 @@ class SqlJournal:
         committed = self._database.write(Stepping(write))
         if not write.turn.status.is_ended:
             return committed
-        try:
-            freed = startable(self._database, [write.turn.conversation_id])
-        except StoreUnavailable:
-            return committed  # The step is written; a sweep finds what may start.
+        freed = startable(self._database, [write.turn.conversation_id])
         return replace(committed, wake=tuple(dict.fromkeys((*committed.wake, *freed))))
 
     def renew(self, claims: Collection[Claim], *, lease: timedelta) -> Sequence[Claim]:

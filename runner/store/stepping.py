@@ -180,15 +180,18 @@ class Stepping:
 
     def _later_events(self, row: RowMapping, rows: Sequence[RowMapping]) -> Sequence[Columns]:
         """Return what tells of what the step set going besides what its writer knew."""
-        paused = row["status"] is TurnStatus.PAUSED is not self._write.turn.status
-        own = [event_columns(self._turn_id, _PAUSED)] if paused else []
+        own = [event_columns(self._turn_id, _PAUSED)] if self._was_paused(row) else []
         return [*own, *self._newcomers.events(rows)]
+
+    def _was_paused(self, row: RowMapping) -> bool:
+        """Say whether a pause that was asked for has taken the place of what was to be."""
+        return row["status"] is TurnStatus.PAUSED is not self._write.turn.status
 
     def _committed(self, row: RowMapping, wake: Sequence[TurnId]) -> Committed:
         was_to_wait = self._write.turn.status is TurnStatus.WAITING
         return Committed(
             wake=tuple(wake),
-            pause_requested=row["pause_requested"],
+            pause_requested=row["pause_requested"] or self._was_paused(row),
             cancel_requested=row["cancel_requested"],
             open_inputs=row["open_inputs"],
             is_ready=was_to_wait and row["status"] is TurnStatus.PENDING,

@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from sqlalchemy import Connection, bindparam, case, null, select, update
+from sqlalchemy import Connection, bindparam, case, false, null, select, update
 
 from runner.core.errors import InvalidMove, NotFound
 from runner.core.ids import TurnId
@@ -45,6 +45,7 @@ class Submission:
             .where(TurnRow.id == turn_id, has_status(TurnRow.status, TurnStatus.PREPARED))
             .values(
                 status=status,
+                pause_requested=false(),
                 lane=bindparam("taken"),
                 due_at=case((is_halted, null()), else_=db_now()),
                 deadline_at=within_parent(TurnRow.parent_id, db_now_plus(timeout)),

@@ -105,6 +105,7 @@ _RELEASE: Final = (
             (TurnRow.pause_requested, as_status(TurnStatus.PAUSED)),
             else_=as_status(TurnStatus.PENDING),
         ),
+        pause_requested=false(),
         worker_id=None,
         lease_expires_at=None,
         due_at=case((_IS_ABANDONED | TurnRow.pause_requested, null()), else_=db_now()),

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, Update, bindparam, case, null, update
+from sqlalchemy import ColumnElement, Update, bindparam, case, false, null, update
 
 from runner.core.jsonvalue import storable_text
 from runner.core.records import StepWrite, Turn
@@ -94,6 +94,8 @@ def _standing(write: StepWrite) -> Mapping[str, object]:
             return {**_GIVEN_UP, **_waiting()}
         case TurnStatus.PENDING:
             return {**_GIVEN_UP, **_handed_back(write)}
+        case TurnStatus.PAUSED:
+            return {"status": status, "pause_requested": false(), **_GIVEN_UP}
         case _ if status.is_ended:
             return {"status": status, **ENDED}
         case _:
@@ -112,6 +114,7 @@ def _waiting() -> Columns:
             else_=as_status(TurnStatus.WAITING),
         ),
         "due_at": case((is_ready & ~TurnRow.pause_requested, db_now()), else_=null()),
+        "pause_requested": false(),
     }
 
 
@@ -126,6 +129,7 @@ def _handed_back(write: StepWrite) -> Columns:
         ),
         "not_before": not_before,
         "due_at": case((TurnRow.pause_requested, null()), else_=due_at),
+        "pause_requested": false(),
     }
 
 

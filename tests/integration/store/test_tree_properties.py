@@ -62,6 +62,11 @@ class Expected:
         """Return the status of a submitted turn that nobody holds."""
         return WAITING if self.open_awaits else PENDING
 
+    def let_go(self) -> None:
+        """Take the status that the turn has without a worker, once."""
+        self.status = PAUSED if self.pause_requested else self.settled()
+        self.pause_requested = False
+
 
 class Family(RuleBasedStateMachine):
     store: Store
@@ -159,7 +164,7 @@ class Family(RuleBasedStateMachine):
             turn.lane = None
             return
         assert not closes
-        turn.status = PAUSED if turn.pause_requested else turn.settled()
+        turn.let_go()
 
     @rule(which=pick)
     def claim(self, which: int) -> None:
@@ -199,7 +204,7 @@ class Family(RuleBasedStateMachine):
         assert not closes
         turn.awaits += others
         turn.step, turn.claimed = turn.step + 1, None
-        turn.status = PAUSED if turn.pause_requested else turn.settled()
+        turn.let_go()
         assert committed.is_ready == (turn.status is PENDING)
 
     @rule(which=pick)
@@ -269,7 +274,9 @@ class Family(RuleBasedStateMachine):
 
         assert set(released) == {turn.id for turn in running if not turn.pause_requested}
         for turn in running:
-            turn.status, turn.claimed = (PAUSED if turn.pause_requested else PENDING), None
+            turn.status, turn.claimed = PENDING, None
+            if turn.pause_requested:
+                turn.let_go()
 
     @rule()
     def sweep(self) -> None:
