@@ -108,7 +108,8 @@ RULES: Final = (
         message="the turn has ended, and its input {id} became no message",
         query=select(TurnRow.id.label("turn_id"), InputRow.id)
         .join(InputRow, InputRow.turn_id == TurnRow.id)
-        .where(_HAS_ENDED, InputRow.message_id.is_(None)),
+        # What was never submitted takes what was said to it along.
+        .where(_HAS_ENDED, TurnRow.lane.is_not(None), InputRow.message_id.is_(None)),
     ),
     Rule(
         name="outcome",

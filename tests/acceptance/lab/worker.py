@@ -25,6 +25,7 @@ class HeldWiring(Wiring):
         self._stops = Stops(config.parent)
 
     @cached_property
+    @override
     def store(self) -> Store:
         store, stops = super().store, self._stops
         return replace(
