@@ -140,3 +140,11 @@ def test_a_script_that_cannot_be_opened_any_more_is_a_problem(tmp_path: Path) ->
     problems = _problems(tmp_path / "gone.yaml", tmp_path)
 
     assert [problem.code for problem in problems] == [Code.MISSING_FILE]
+
+
+def test_a_value_whose_key_is_unknown_is_not_shown(tmp_path: Path) -> None:
+    write(tmp_path, "a.yaml", "- agent: a\n  password: hunter2\n  answers: [{text: hi}]\n")
+
+    (problem,) = script_problems(["a.yaml"], root=tmp_path)
+
+    assert problem.source_line == "  password: *******"
