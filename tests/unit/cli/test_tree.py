@@ -132,3 +132,17 @@ def test_turns_that_are_left_out_are_told_by_their_number() -> None:
     Console(file=lines, width=200).print(table)
 
     assert lines.getvalue().splitlines()[1].strip() == "└─ 2 turns more, ended"
+
+
+def test_where_it_is_narrow_what_a_turn_is_busy_with_gives_way() -> None:
+    lines = StringIO()
+    known = Knowledge(now=NOON, doing={TURN: 'search {"q": "everything"}'})
+    table = tree_table([Leaf(turn=turn(RUNNING))], known)
+
+    Console(file=lines, width=60, markup=False, highlight=False).print(table)
+
+    heading, line = lines.getvalue().splitlines()
+    assert heading.split() == ["AGENT", "STATUS", "ITER", "TOOLS", "TIME", "TOKENS"]
+    assert "search" in line
+    assert "…" in line
+    assert line.split()[-4:] == ["2", "1", "0.0s", "1,245"]
