@@ -82,7 +82,7 @@ def tree_table(leaves: Sequence[Leaf], known: Knowledge) -> Table:
         is_number = place > _COLUMNS.index("")
         table.add_column(
             heading,
-            no_wrap=True,
+            no_wrap=bool(heading),  # where it is narrow, what they are busy with gives way
             overflow="ellipsis",
             justify="right" if is_number else "left",
             min_width=len(heading) if is_number else None,
@@ -144,7 +144,7 @@ def _cells(leaf: Leaf, known: Knowledge) -> Sequence[Text]:
     return [
         head.append(f"{mark} ", f"not dim {style}").append(one_line(name), "not dim"),
         Text(status, style=style),
-        Text(one_line(_doing(turn, known)), style="dim"),
+        Text(one_line(_doing(turn, known)), style="dim", no_wrap=True, overflow="ellipsis"),
         Text(str(turn.iterations)),
         Text(str(turn.tool_executions)),
         Text(_elapsed(turn, known.now)),

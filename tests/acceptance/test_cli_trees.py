@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from runner.cli.text import plain
-from tests.program import Program
+from tests.program import Program, untimed
 from tests.terminal import Terminal
 from tests.waiting import until
 
@@ -114,7 +114,7 @@ def test_a_run_tells_of_the_turns_below_it(program: Program) -> None:
     done = program.run("run", "editor", "Write.")
 
     assert (done.code, done.out) == (0, "One of two.\n")
-    assert_tells_of_the_tree(done.err.splitlines())
+    assert_tells_of_the_tree(untimed(done.err))
 
 
 def test_a_tree_that_workers_run_is_watched_to_the_end_of_its_root(program: Program) -> None:
@@ -122,7 +122,7 @@ def test_a_tree_that_workers_run_is_watched_to_the_end_of_its_root(program: Prog
         done = program.run("submit", "editor", "Write.", "--wait")
 
     assert (done.code, done.out) == (0, "One of two.\n")
-    assert_tells_of_the_tree(done.err.splitlines())
+    assert_tells_of_the_tree(untimed(done.err))
 
 
 def test_programs_get_the_events_of_the_whole_tree(program: Program) -> None:

@@ -1,6 +1,7 @@
 """A worker lost at every point there is, one after the other."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 import pytest
@@ -47,14 +48,15 @@ def _tried(always: set[str], point: str, stack: str) -> object:
     return pytest.param(point, stack, marks=marks, id=f"{point.replace(' ', '-')}-{stack}")
 
 
-def lose_a_worker_at(project: Project, point: str) -> Worker:
-    """Submit a chief, and return the worker that has come to *point* and is held there."""
+@contextmanager
+def held_at(project: Project, point: str) -> Iterator[Worker]:
+    """Submit a chief, and lend the worker that has come to *point* and is held there."""
     project.runner.submit("chief", "go")
     stops = Stops(project.root)
     stops.hold(point)
-    worker = Worker(project, module=WORKER)
-    until(lambda: stops.is_holding, f"a worker to reach {point!r}")
-    return worker
+    with working(project, module=WORKER) as worker:
+        until(lambda: stops.is_holding, f"a worker to reach {point!r}")
+        yield worker
 
 
 def test_every_point_that_a_worker_comes_by_is_tried(make_project: MakeProject) -> None:
@@ -79,7 +81,8 @@ def test_what_a_killed_worker_leaves_is_done_by_another(
     make_project: MakeProject, point: str, stack: str
 ) -> None:
     project = set_up(make_project, stack)
-    lose_a_worker_at(project, point).kill()
+    with held_at(project, point) as worker:
+        worker.kill()
 
     with working(project, module=WORKER):
         until(lambda: is_finished(project), "the chief and its helpers to end")
@@ -95,17 +98,16 @@ def test_a_worker_that_was_stopped_and_goes_on_spoils_nothing(
     make_project: MakeProject, point: str, stack: str
 ) -> None:
     project = set_up(make_project, stack)
-    stopped = lose_a_worker_at(project, point)
-    stopped.freeze()
-
-    with working(project, module=WORKER):
-        until(lambda: is_finished(project), "the chief and its helpers to end")
-        Stops(project.root).let_go()
-        stopped.thaw()
-        project.runner.submit("chief", "go")
-        until(lambda: is_finished(project, 2), "the second chief to end")
-    stopped.ask_to_stop()
-    code = stopped.wait()
+    with held_at(project, point) as stopped:
+        stopped.freeze()
+        with working(project, module=WORKER):
+            until(lambda: is_finished(project), "the chief and its helpers to end")
+            Stops(project.root).let_go()
+            stopped.thaw()
+            project.runner.submit("chief", "go")
+            until(lambda: is_finished(project, 2), "the second chief to end")
+        stopped.ask_to_stop()
+        code = stopped.wait()
 
     assert code == 0
     assert faults(project, 2) == []

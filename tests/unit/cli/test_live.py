@@ -1,7 +1,11 @@
 import json
+import os
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from io import StringIO
 
 import pytest
+from typing_extensions import override
 
 from runner.cli.live import view_for
 from runner.cli.looks import Look
@@ -194,13 +198,22 @@ def test_a_turn_that_stopped_on_its_way_says_what_can_be_done(
     assert said in capsys.readouterr().err
 
 
-def test_documents_of_turns_side_by_side_stay_whole(capsys: pytest.CaptureFixture[str]) -> None:
-    view = view_for(as_json=True)
-    event = NewEvent(kind="turn.completed", body={"text": "x" * 500})
+class Crowded(StringIO):
+    """A stream at which every writer lets others go first."""
 
-    with ThreadPoolExecutor(max_workers=8) as threads:
-        for _ in range(200):
+    @override
+    def write(self, text: str) -> int:
+        os.sched_yield()
+        return super().write(text)
+
+
+def test_documents_of_turns_side_by_side_stay_whole() -> None:
+    view = view_for(as_json=True)
+    event = NewEvent(kind="turn.completed")
+
+    with redirect_stdout(Crowded()) as stream, ThreadPoolExecutor(max_workers=8) as threads:
+        for _ in range(500):
             threads.submit(view.on_event, TURN, event)
 
-    shown = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    assert [one["kind"] for one in shown] == ["turn.completed"] * 200
+    shown = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [one["kind"] for one in shown] == ["turn.completed"] * 500

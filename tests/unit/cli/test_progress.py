@@ -105,6 +105,19 @@ def test_on_a_terminal_a_call_with_long_arguments_stays_on_one_line(turn_id: Tur
     assert len(lines[0]) <= 60
 
 
+def test_on_a_terminal_a_call_that_another_turn_works_on_stays_on_one_line() -> None:
+    stage = Stage(terminal=True, width=60)
+    stage.stored.all_executions = [execution("exec_1", "scout", {"task": "Look. " * 50})]
+
+    stage.event(
+        "sub_agent.started", execution_id="exec_1", turn_id="turn_" + "2" * 15, agent="scout"
+    )
+
+    (line,) = [line for line in stage.plain_lines if "scout" in line or "Look" in line]
+    assert line.endswith("…  turn_222222222222222")
+    assert len(line) <= 60
+
+
 def test_executions_are_read_once_for_all_calls_of_a_response() -> None:
     stage = Stage()
     stage.stored.all_executions = [execution(f"exec_{n}", "look_up", {}) for n in range(3)]

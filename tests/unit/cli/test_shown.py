@@ -8,7 +8,7 @@ from runner.cli import messages, show
 from runner.cli.story import Story, Wait
 from runner.cli.text import plain
 from runner.core.coordination import Input
-from runner.core.ids import ConversationId, ExecutionId, InputId, MessageId, TurnId
+from runner.core.ids import ConversationId, ExecutionId, InputId, MessageId, TurnId, WorkerId
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Opaque, Part, Role, Text, Thinking, ToolResult
 from runner.core.records import Event, TurnError
@@ -166,6 +166,12 @@ def test_what_is_asked_of_a_turn_and_who_hears_of_it_is_shown() -> None:
         "  callback     its end is told to conv_9",
     ):
         assert line in text.splitlines()
+
+
+def test_a_turn_that_is_worked_on_names_its_worker() -> None:
+    running = replace(turn(TurnStatus.RUNNING), worker_id=WorkerId("worker_7"))
+
+    assert "  worker       worker_7" in shown(Story(turn=running, results={})).splitlines()
 
 
 def test_a_stale_turn_says_how_it_goes_on() -> None:

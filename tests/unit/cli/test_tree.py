@@ -75,6 +75,17 @@ def test_where_there_is_no_room_ended_turns_are_counted_instead() -> None:
     assert len(leaves(tree, height=6)) == 6
 
 
+def test_what_leads_to_a_turn_that_goes_on_is_not_left_out() -> None:
+    tree = [turn(RUNNING), at(2, COMPLETED), at(3, COMPLETED, below=2), at(4, RUNNING, below=3)]
+
+    assert drawn(leaves(tree, height=2)) == [
+        "turn_1",
+        "└─ turn_2",
+        "   └─ turn_3",
+        "      └─ turn_4",
+    ]
+
+
 def test_a_line_says_what_a_turn_is_busy_with_and_what_it_has_used() -> None:
     known = Knowledge(
         now=NOON + timedelta(seconds=4), doing={TURN: "search {}"}, names={TURN: "scout"}
@@ -112,3 +123,26 @@ def test_where_there_is_nothing_to_say_nothing_is_said(status: TurnStatus) -> No
 
 def test_a_turn_that_has_not_started_has_no_time() -> None:
     assert row(replace(turn(TurnStatus.PAUSED), started_at=None))[3:] == ["2", "1", "1,245"]
+
+
+def test_turns_that_are_left_out_are_told_by_their_number() -> None:
+    lines = StringIO()
+    table = tree_table([Leaf(lines="└─ ", left_out=2)], Knowledge(now=NOON))
+
+    Console(file=lines, width=200).print(table)
+
+    assert lines.getvalue().splitlines()[1].strip() == "└─ 2 turns more, ended"
+
+
+def test_where_it_is_narrow_what_a_turn_is_busy_with_gives_way() -> None:
+    lines = StringIO()
+    known = Knowledge(now=NOON, doing={TURN: 'search {"q": "everything"}'})
+    table = tree_table([Leaf(turn=turn(RUNNING))], known)
+
+    Console(file=lines, width=60, markup=False, highlight=False).print(table)
+
+    heading, line = lines.getvalue().splitlines()
+    assert heading.split() == ["AGENT", "STATUS", "ITER", "TOOLS", "TIME", "TOKENS"]
+    assert "search" in line
+    assert "…" in line
+    assert line.split()[-4:] == ["2", "1", "0.0s", "1,245"]
