@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -52,6 +53,11 @@ class Finished:
     def documents(self) -> list[Any]:
         """Standard output as JSON documents, one a line."""
         return [json.loads(line) for line in self.out.splitlines()]
+
+
+def untimed(text: str) -> list[str]:
+    """The lines of what a command told, without how long each call took."""
+    return [re.sub(r"  \d+\.\ds$", "", line) for line in text.splitlines()]
 
 
 class Program:

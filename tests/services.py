@@ -82,9 +82,7 @@ def empty_tables(url: str) -> None:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-        connection.execute(
-            "TRUNCATE conversations, turns, messages, tool_executions, events, definitions"
-        )
+        connection.execute("TRUNCATE conversations, definitions CASCADE")
 
 
 def _connected(url: URL) -> psycopg.Connection:

@@ -1,11 +1,12 @@
 """Where orders become turns: run here, or submitted with a wake-up."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from runner.bootstrap.wiring import Wiring
 from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject, JsonValue
-from runner.core.records import Turn, TurnKind
+from runner.core.records import ClaimedTurn, Turn, TurnKind
 from runner.engine.intake import Order
 
 
@@ -19,6 +20,10 @@ class Given:
     context: JsonObject = field(default_factory=dict)
     #: JSON the runner only keeps.
     metadata: JsonObject = field(default_factory=dict)
+    #: Turns that have to end first; how they ended is part of what the turn is told.
+    wait_for: Sequence[str] = ()
+    #: The conversation that is told of the turn's end.
+    callback_to: str | None = None
 
 
 class Desk:
@@ -43,6 +48,8 @@ class Desk:
             principal=given.principal,
             context=given.context,
             metadata=given.metadata,
+            awaits=_turn_ids(given),
+            callback_to=_conversation_id(given),
         )
 
     def message(
@@ -56,18 +63,25 @@ class Desk:
         """
         Order an answer to a message, in a new conversation unless one is named.
 
+        A conversation keeps its kind, and with it the system prompt it began with.
+
         Raises:
-            NotFound: There is no such agent.
+            NotFound: There is no such agent, or no such conversation.
         """
         given = given or Given()
+        kind = TurnKind.CHAT
+        if conversation_id is not None:
+            kind = self._wiring.store.views.latest_turn(conversation_id).kind
         return Order(
             agent=self._wiring.catalog.agent(agent),
-            kind=TurnKind.CHAT,
+            kind=kind,
             text=text,
             conversation_id=conversation_id,
             principal=given.principal,
             context=given.context,
             metadata=given.metadata,
+            awaits=_turn_ids(given),
+            callback_to=_conversation_id(given),
         )
 
     def prepare(self, order: Order) -> Turn:
@@ -75,26 +89,33 @@ class Desk:
 
     def submit(self, order: Order) -> Turn:
         """Store the order for any worker, and wake one."""
-        worker = self._wiring.turn_worker  # what cannot be set up shows before anything is stored
+        aftermath = self._wiring.aftermath  # what cannot be set up shows before anything is stored
         turn = self._wiring.reception.submit(order)
-        worker.wake([turn.id])
+        aftermath.wake([turn.id])
         return turn
 
     def submit_prepared(self, turn_id: TurnId) -> Turn:
         wiring = self._wiring
-        worker = wiring.turn_worker
+        aftermath = wiring.aftermath
         agent = wiring.agent_of(wiring.store.views.turn(turn_id))
         turn = wiring.reception.submit_prepared(turn_id, agent)
-        worker.wake([turn_id])
+        aftermath.wake([turn_id])
         return turn
 
     def run(self, order: Order) -> Turn:
-        """Run the order in this thread and return the ended turn."""
+        """Run the order in this process and return the ended turn."""
         wiring = self._wiring
-        worker = wiring.turn_worker
+        inline = wiring.inline
         since = wiring.clock.monotonic()
         turn = wiring.reception.start(order, wiring.worker_id, lease=wiring.config.worker.lease)
         timeout = order.agent.definition.limits.timeout
-        worker.run_here(turn, since=since, seconds_left=timeout.total_seconds())
-        # As stored: with the database's times, and without the claim.
-        return wiring.store.views.turn(turn.id)
+        claimed = ClaimedTurn.of(turn, wiring.worker_id, seconds_left=timeout.total_seconds())
+        return inline.run(claimed, since=since)
+
+
+def _turn_ids(given: Given) -> tuple[TurnId, ...]:
+    return tuple(TurnId(turn_id) for turn_id in given.wait_for)
+
+
+def _conversation_id(given: Given) -> ConversationId | None:
+    return ConversationId(given.callback_to) if given.callback_to else None

@@ -10,8 +10,17 @@ from typing import Self
 from runner.bootstrap.conversation import Conversation
 from runner.bootstrap.desk import Desk, Given
 from runner.bootstrap.wiring import Wiring
+from runner.core.coordination import Delivery, Input, Reach, Receipts
 from runner.core.errors import UsageError
-from runner.core.ids import ConversationId, TurnId, new_message_id, new_turn_id
+from runner.core.finding import Finding
+from runner.core.ids import (
+    ConversationId,
+    TurnId,
+    new_delivery_id,
+    new_input_id,
+    new_message_id,
+    new_turn_id,
+)
 from runner.core.jsonvalue import JsonValue
 from runner.core.messages import Message, Role
 from runner.core.ports import Dispatcher, Observer, TurnFilter
@@ -223,6 +232,10 @@ class Runner:
         """Return a turn's tool executions in call order."""
         return self._wiring.store.views.tool_executions(TurnId(turn_id))
 
+    def inputs(self, turn_id: str) -> Sequence[Input]:
+        """Return every input that a turn was given while under way, in order."""
+        return self._wiring.store.views.inputs(TurnId(turn_id))
+
     def events(self, turn_id: str, *, after: int = 0) -> Sequence[Event]:
         """Return up to 500 of a turn's events with an id above *after*, in order."""
         return self._wiring.store.views.events(TurnId(turn_id), after=after)
@@ -247,6 +260,81 @@ class Runner:
         """
         return self._follower.wait(TurnId(turn_id), timeout=timeout)
 
+    def tree(self, turn_id: str) -> Sequence[Turn]:
+        """
+        Return a turn and everything below it, parents before children.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        return self._wiring.store.views.tree(TurnId(turn_id))
+
+    def cancel(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
+        """
+        Cancel a turn and, with cascade, everything below it.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        return self._wiring.control.cancel(TurnId(turn_id), reach=reach)
+
+    def pause(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
+        """
+        Pause a turn and, with cascade, everything below it; running ones at their next boundary.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        return self._wiring.control.pause(TurnId(turn_id), reach=reach)
+
+    def resume(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
+        """
+        Let paused and stale turns go on.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        return self._wiring.control.resume(TurnId(turn_id), reach=reach)
+
+    def steer(self, turn_id: str, text: str, *, key: str | None = None) -> Input:
+        """
+        Give a turn under way new input; with a key, saying it twice is saying it once.
+
+        Raises:
+            NotFound: There is no such turn.
+            InvalidMove: It has ended.
+            KeyConflict: The key was used for another text.
+            UsageError: The text is empty.
+        """
+        key = key or new_input_id()
+        return self._wiring.control.steer(TurnId(turn_id), key=key, text=_said(text))
+
+    def send(self, conversation_id: str, text: str, *, key: str | None = None) -> Delivery:
+        """
+        Put a message into a conversation and wake it; with a key, sending twice is sending once.
+
+        Raises:
+            NotFound: There is no such conversation.
+            KeyConflict: The key was used for another conversation or text.
+            UsageError: The text is empty.
+        """
+        delivery = self._wiring.courier.send(
+            key=key or new_delivery_id(),
+            source=None,
+            destination=ConversationId(conversation_id),
+            text=_said(text),
+        )
+        self._wiring.aftermath.wake([delivery.turn_id])
+        return delivery
+
+    def inbox(self, conversation_id: str) -> Sequence[Delivery]:
+        """Return what was delivered to a conversation, oldest first."""
+        return self._wiring.store.deliveries.inbox(ConversationId(conversation_id))
+
+    def outbox(self, conversation_id: str) -> Sequence[Delivery]:
+        """Return what was sent from a conversation, oldest first."""
+        return self._wiring.store.deliveries.outbox(ConversationId(conversation_id))
+
     def reconcile(self) -> SweepReport:
         """Repair what crashes left behind and wake workers for all that is due."""
         return self._wiring.sweeper.sweep(quiet=timedelta(0))
@@ -255,6 +343,10 @@ class Runner:
         """Return turns that nobody is responsible for, each with what is wrong; none is normal."""
         return self._wiring.store.sweeps.unattended(limit=100)
 
+    def audit(self) -> Sequence[Finding]:
+        """Check all that is stored and return what breaks a rule; none is normal."""
+        return self._wiring.store.audit.findings(limit=100)
+
     def counts(self) -> Mapping[TurnStatus, int]:
         """Count the turns that have not ended, by status."""
         return self._wiring.store.views.counts()
@@ -262,3 +354,10 @@ class Runner:
     @property
     def _follower(self) -> Follower:
         return Follower(self._wiring.store.views, self._wiring.clock)
+
+
+def _said(text: str) -> str:
+    """Return a text that says something; providers take no other."""
+    if not text.strip():
+        raise UsageError("the text is empty")
+    return text

@@ -10,21 +10,32 @@ from runner.clients.factory import build_client
 from runner.core.clock import SystemClock
 from runner.core.errors import ConfigError
 from runner.core.ids import TurnId, new_worker_id
+from runner.core.jsonvalue import JsonObject
 from runner.core.model import Delta
 from runner.core.ports import Dispatcher, ModelClient, Observer
 from runner.core.records import NewEvent, Turn
-from runner.core.tooling import Tool
+from runner.core.tooling import Carrier, Tool, ToolContext, ToolRules
 from runner.definitions.config import Config
 from runner.definitions.config_loader import LoadedConfig, load_config
+from runner.definitions.coordination import coordination_spec
 from runner.definitions.project import Project, load_project
+from runner.definitions.snapshot import ResolvedAgent
+from runner.definitions.tool import CoordinationTool as CoordinationToolDefinition
 from runner.definitions.tool import ToolDefinition
+from runner.engine.aftermath import Aftermath
+from runner.engine.control import Control
+from runner.engine.coordination import Coordination, CoordinationTool
+from runner.engine.courier import Courier
 from runner.engine.driver import Driver
 from runner.engine.heartbeat import Heartbeat
+from runner.engine.inline import InlineRunner
 from runner.engine.intake import Reception
+from runner.engine.launch import Launcher
 from runner.engine.sweep import Sweeper
 from runner.engine.work import Terms, TurnWorker
 from runner.runtime.agent import Agent
 from runner.runtime.catalog import Catalog
+from runner.runtime.sub_agent import DelegatedTool
 from runner.store.database import Database, open_database
 from runner.store.schema import ensure_schema, schema_version, upgrade_schema
 from runner.store.store import Store
@@ -160,10 +171,38 @@ class Wiring:
         )
 
     @cached_property
+    def launcher(self) -> Launcher:
+        return Launcher(
+            intake=self.store.intake,
+            views=self.store.views,
+            agent_named=self.catalog.agent,
+            agent_of=self.agent_of,
+        )
+
+    @cached_property
+    def courier(self) -> Courier:
+        return Courier(self.store.deliveries, self.launcher)
+
+    @cached_property
+    def coordination(self) -> Coordination:
+        return Coordination(
+            launcher=self.launcher,
+            courier=self.courier,
+            intake=self.store.intake,
+            views=self.store.views,
+            wake=self.aftermath.wake,
+        )
+
+    @cached_property
+    def aftermath(self) -> Aftermath:
+        return Aftermath(self.courier, self.store.controls, self.dispatcher)
+
+    @cached_property
     def turn_worker(self) -> TurnWorker:
         worker = self.config.worker
         driver = Driver(
             journal=self.store.journal,
+            launcher=self.launcher,
             agent_of=self.agent_of,
             observer=self._observer,
             clock=self.clock,
@@ -173,19 +212,30 @@ class Wiring:
             journal=self.store.journal,
             driver=driver,
             heartbeat=self.heartbeat,
-            dispatcher=self.dispatcher,
+            aftermath=self.aftermath,
             clock=self.clock,
             terms=Terms(lease=worker.lease, slice=worker.slice),
         )
 
     @cached_property
+    def inline(self) -> InlineRunner:
+        return InlineRunner(self.turn_worker, self.store.views)
+
+    @cached_property
+    def control(self) -> Control:
+        return Control(self.store.controls, self.turn_worker)
+
+    @cached_property
     def sweeper(self) -> Sweeper:
-        return Sweeper(self.store.sweeps, self.dispatcher)
+        return Sweeper(self.store.sweeps, self.dispatcher, settle_callbacks=self.courier.settle_due)
 
     def agent_of(self, turn: Turn) -> Agent:
         """Return the agent as it was when *turn* was stored."""
         known = self.catalog.known(turn.definition_hash)
-        return known or self.catalog.revive(self.store.intake.definition(turn.definition_hash))
+        if known is not None:
+            return known
+        snapshot = self.store.intake.definition(turn.definition_hash)
+        return self.catalog.revive(turn.definition_hash, snapshot)
 
     def client(self, name: str) -> ModelClient:
         """
@@ -216,11 +266,35 @@ class Wiring:
     def _clients(self) -> dict[str, ModelClient]:
         return {}
 
-    def _tool(self, definition: ToolDefinition) -> Tool:
+    def _tool(self, definition: ToolDefinition, agent: ResolvedAgent) -> Tool:
+        if isinstance(definition, CoordinationToolDefinition):
+            return self._coordination_tool(definition, agent)
         surroundings = Surroundings(
             root=self.loaded.root, python_modules=tuple(self.config.python_modules)
         )
         return build_tool(definition, surroundings)
+
+    def _coordination_tool(
+        self, definition: CoordinationToolDefinition, agent: ResolvedAgent
+    ) -> Tool:
+        spec = coordination_spec(definition, agent)
+        match definition.builtin:
+            case "launch_agent":
+                return CoordinationTool(spec=spec, act=self._launch)
+            case "send_message":
+                return CoordinationTool(spec=spec, act=self._send)
+            case "wait_for":
+                rules = ToolRules(
+                    carrier=Carrier.JOIN, max_result_chars=definition.max_result_chars
+                )
+                return DelegatedTool(spec=spec, rules=rules)
+
+    # Asked for when a tool is called, so that looking at an agent opens no database.
+    def _launch(self, arguments: JsonObject, context: ToolContext) -> JsonObject:
+        return self.coordination.launch(arguments, context)
+
+    def _send(self, arguments: JsonObject, context: ToolContext) -> JsonObject:
+        return self.coordination.send(arguments, context)
 
 
 def _absolute(url: str, root: Path) -> str:

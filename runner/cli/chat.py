@@ -62,12 +62,13 @@ def _talk(runner: Runner, conversation: Conversation, view: View, given: Given) 
     for text in _lines(interactive=interactive):
         try:
             with view.working():
-                turn = in_foreground(runner, partial(conversation.say, text, given=given))
+                say = partial(conversation.say, text, given=given)
+                tree = in_foreground(runner, say, look=view.look)
         except RunnerError as error:
             complain(str(error))
             worst = FAILED
             continue
-        worst = max(worst, view.outcome(turn))
+        worst = max(worst, view.outcome(tree))
         if worst == INTERRUPTED:
             return INTERRUPTED
     return 0 if interactive else worst

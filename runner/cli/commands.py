@@ -17,6 +17,7 @@ class Listed:
 
 _DEFINITIONS: Final = "Definitions"
 _TURNS: Final = "Turns"
+_CONTROLS: Final = "Controls"
 _OPERATION: Final = "Operation"
 
 COMMANDS: Final[Mapping[str, Listed]] = {
@@ -78,12 +79,47 @@ COMMANDS: Final[Mapping[str, Listed]] = {
     "watch": Listed(
         module="runner.cli.watch",
         panel=_TURNS,
-        summary="Follow a turn until it has ended, whoever runs it.",
+        summary="Follow a turn and all below it until it has ended, whoever runs it.",
     ),
     "messages": Listed(
         module="runner.cli.messages",
         panel=_TURNS,
         summary="Show a conversation.",
+    ),
+    "send": Listed(
+        module="runner.cli.send",
+        panel=_TURNS,
+        summary="Put a message into a conversation and wake its agent.",
+    ),
+    "inbox": Listed(
+        module="runner.cli.inbox",
+        panel=_TURNS,
+        summary="Show what was delivered to a conversation, oldest first.",
+    ),
+    "outbox": Listed(
+        module="runner.cli.outbox",
+        panel=_TURNS,
+        summary="Show what was sent from a conversation, oldest first.",
+    ),
+    "steer": Listed(
+        module="runner.cli.steer",
+        panel=_CONTROLS,
+        summary="Give a turn under way new input.",
+    ),
+    "pause": Listed(
+        module="runner.cli.pause",
+        panel=_CONTROLS,
+        summary="Stop a turn, and everything below it, until it is resumed.",
+    ),
+    "resume": Listed(
+        module="runner.cli.resume",
+        panel=_CONTROLS,
+        summary="Let a paused or stale turn, and everything below it, go on.",
+    ),
+    "cancel": Listed(
+        module="runner.cli.cancel",
+        panel=_CONTROLS,
+        summary="End a turn, and everything below it, before it has ended by itself.",
     ),
     "worker": Listed(
         module="runner.cli.worker",

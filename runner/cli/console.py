@@ -18,6 +18,11 @@ STYLES: Final[Mapping[str, str]] = {
     "ok": "green",
     "running": "cyan",
     "pending": "yellow",
+    "waiting": "blue",
+    "paused": "magenta",
+    "stale": "red",
+    "ready": "yellow",
+    "planned": "dim",
     "warning": "yellow",
     "interrupted": "yellow",
     "timed_out": "red",
@@ -62,7 +67,7 @@ def block(text: str, *, indent: int = 2, style: str = "") -> Text:
 def print_table(
     out: Console,
     columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
+    rows: Sequence[Sequence[str | Text]],
     *,
     wraps: Collection[str] = (),
 ) -> None:
@@ -72,7 +77,7 @@ def print_table(
     Args:
         out: Where to.
         columns: The headings, the most important first.
-        rows: A cell for each heading.
+        rows: A cell for each heading; text of ours that is to stay as it is comes as `Text`.
         wraps: The columns that give way when the terminal is narrow; where there are none, the
             last columns are left out, so that ids stay whole.
     """
@@ -80,7 +85,7 @@ def print_table(
     grid = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
     shown = len(columns) if wraps else _fitting(columns, cells, out.width)
     for place, heading in enumerate(columns[:shown]):
-        is_numeric = all(row[place].plain.replace(",", "").isdigit() for row in cells)
+        is_numeric = _are_numbers([row[place].plain for row in cells])
         grid.add_column(
             heading,
             no_wrap=heading not in wraps,
@@ -105,6 +110,14 @@ def _fitting(columns: Sequence[str], rows: Sequence[Sequence[Text]], width: int)
     return max(sum(end <= width for end in ends), 1)
 
 
-def _cell(text: str) -> Text:
+def _are_numbers(column: Sequence[str]) -> bool:
+    """Say whether there are only numbers in a column, and at least one."""
+    filled = [cell.replace(",", "") for cell in column if cell]
+    return bool(filled) and all(cell.isdigit() for cell in filled)
+
+
+def _cell(text: str | Text) -> Text:
+    if isinstance(text, Text):
+        return text
     line = one_line(text)
     return Text(line, style=STYLES.get(line, ""))

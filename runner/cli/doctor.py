@@ -1,6 +1,7 @@
 """`runner doctor`: say what is missing or does not answer."""
 
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 import typer
 from rich.text import Text
@@ -24,17 +25,23 @@ app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def doctor(ctx: typer.Context, as_json: AsJson = False) -> int:
+def doctor(
+    ctx: typer.Context,
+    audit: Annotated[
+        bool, typer.Option("--audit", help="Also check all that is stored against the rules.")
+    ] = False,
+    as_json: AsJson = False,
+) -> int:
     """
     Say what is missing or does not answer.
 
     Exits with 1 when something is wrong. Looks at the variables that the files need (never at
     their values), the definitions, the database and its schema, the broker, and the clients; one
-    with a key is asked for a few tokens.
+    with a key is asked for a few tokens. With --audit the whole store is read.
     """
     project = read_project(ctx)
     needed = requirements(project.uses)
-    checks = list(_checks(ctx, project, needed))
+    checks = list(_checks(ctx, project, needed, audit=audit))
     if as_json:
         print_json(
             {
@@ -47,13 +54,17 @@ def doctor(ctx: typer.Context, as_json: AsJson = False) -> int:
     return FAILED if any(one.failed for one in checks) else 0
 
 
-def _checks(ctx: typer.Context, project: Project, needed: Sequence[Requirement]) -> Iterator[Check]:
+def _checks(
+    ctx: typer.Context, project: Project, needed: Sequence[Requirement], *, audit: bool
+) -> Iterator[Check]:
     yield _variables_check(needed)
     yield _definitions_check(project)
     with open_runner(ctx) as runner:
         if runner.wiring.loaded.is_sound:
             yield from checks_of(runner)
             yield from _turns_check(runner)
+            if audit:
+                yield from _audit_checks(runner)
 
 
 def _variables_check(needed: Sequence[Requirement]) -> Check:
@@ -85,6 +96,21 @@ def _turns_check(runner: Runner) -> Iterator[Check]:
     if not unattended:
         message = "somebody is responsible for each that has not ended"
         yield Check(name="turns", status=CheckStatus.OK, message=message)
+
+
+def _audit_checks(runner: Runner) -> Iterator[Check]:
+    """Tell of what is stored and must not be, where the database can be asked."""
+    try:
+        findings = runner.audit()
+    except StoreError:
+        return
+    for one in findings:
+        where = f"{one.turn_id}: " if one.turn_id else ""
+        message = f"{where}{one.message} ({one.rule})"
+        yield Check(name="audit", status=CheckStatus.FAILED, message=message)
+    if not findings:
+        message = "everything that is stored is as it must be"
+        yield Check(name="audit", status=CheckStatus.OK, message=message)
 
 
 def _variable_json(one: Requirement) -> JsonObject:

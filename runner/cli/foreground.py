@@ -1,6 +1,6 @@
 """Work that ctrl-c stops without tearing it apart."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, wait
 from threading import Thread
 from typing import Final
@@ -12,12 +12,19 @@ from runner.core.records import Turn
 _PAUSE: Final = 0.2
 
 
-def in_foreground(runner: Runner, work: Callable[[], Turn]) -> Turn:
+def in_foreground(
+    runner: Runner, work: Callable[[], Turn], *, look: Callable[[], None]
+) -> Sequence[Turn]:
     """
-    Run *work* and return its turn, as it is stored.
+    Run *work* and return its turn, as it is stored, and then those below it.
 
-    Ctrl-c asks the work to hand its turn back, so that it is pending with its committed steps
-    when this returns; a second ctrl-c leaves it to its lease.
+    Ctrl-c asks the work to hand its turns back, so that they are pending with their committed
+    steps when this returns; a second ctrl-c leaves them to their leases.
+
+    Args:
+        runner: Where the work is done.
+        work: Runs a turn.
+        look: Called again and again meanwhile.
 
     Raises:
         KeyboardInterrupt: There was nothing to hand back, or it took too long.
@@ -26,13 +33,13 @@ def in_foreground(runner: Runner, work: Callable[[], Turn]) -> Turn:
     done: Future[Turn] = Future()
     try:
         Thread(target=_finish, args=(done, work), daemon=True).start()
-        turn = _result(done)
+        turn = _result(done, look)
     except KeyboardInterrupt:
+        heartbeat.ask_back(at_once=True)
         if not heartbeat.held:
             raise
-        heartbeat.ask_back(at_once=True)
-        turn = _result(done)
-    return runner.turn(turn.id)
+        turn = _result(done, look)
+    return runner.tree(turn.id)
 
 
 def _finish(done: Future[Turn], work: Callable[[], Turn]) -> None:
@@ -42,7 +49,8 @@ def _finish(done: Future[Turn], work: Callable[[], Turn]) -> None:
         done.set_exception(error)
 
 
-def _result(done: Future[Turn]) -> Turn:
+def _result(done: Future[Turn], look: Callable[[], None]) -> Turn:
     while not done.done():
         wait([done], timeout=_PAUSE)
+        look()
     return done.result()

@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from runner.core.errors import ConfigError
+from runner.definitions.agent import AgentDefinition
 from runner.definitions.codes import Code
 from runner.definitions.definition_file import read_definitions
 from runner.definitions.nodes import Path
 from runner.definitions.problem import Problem
 from runner.definitions.project import Project
-from runner.definitions.tool import PythonTool, ToolDefinition
+from runner.definitions.tool import CoordinationTool, PythonTool, ToolDefinition
 from runner.tools.factory import build_tool
 from runner.tools.surroundings import Surroundings
 
@@ -27,11 +28,13 @@ class _Written:
 
 
 def import_problems(project: Project) -> Iterator[Problem]:
-    """Bring every tool to life and tell which cannot be, at the function it names."""
+    """Bring every tool with something to import to life; tell which cannot be, at what it names."""
     surroundings = Surroundings(
         root=project.root, python_modules=tuple(project.config.python_modules)
     )
     for written in _tools(project):
+        if isinstance(written.tool, CoordinationTool):
+            continue
         try:
             build_tool(written.tool, surroundings)
         except ConfigError as error:
@@ -42,9 +45,17 @@ def _tools(project: Project) -> Iterator[_Written]:
     for name, tool in project.registry.tools.items():
         yield _Written(tool=tool, owner=("tool", name), at=())
     for name, agent in project.registry.agents.items():
-        for index, entry in enumerate(agent.tools):
-            if not isinstance(entry, str):
-                yield _Written(tool=entry, owner=("agent", name), at=("tools", index))
+        yield from _tools_of(agent, ("agent", name), ())
+
+
+def _tools_of(agent: AgentDefinition, owner: tuple[str, str], at: Path) -> Iterator[_Written]:
+    """Yield the tools written in an agent, and in the agents written in it."""
+    for index, entry in enumerate(agent.tools):
+        if not isinstance(entry, str):
+            yield _Written(tool=entry, owner=owner, at=(*at, "tools", index))
+    for index, inner in enumerate(agent.sub_agents):
+        if not isinstance(inner, str):
+            yield from _tools_of(inner, owner, (*at, "sub_agents", index))
 
 
 def _problem(project: Project, written: _Written, message: str) -> Problem:

@@ -2,28 +2,36 @@
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from threading import RLock
 from typing import Protocol, assert_never
 
 from rich.console import Console
 from typing_extensions import override
 
 from runner.cli.console import print_json_line, print_text
+from runner.cli.looks import Look
+from runner.cli.lookup import Source
 from runner.cli.outcome import exit_code, show_outcome
-from runner.cli.progress import Progress, Source
+from runner.cli.progress import Progress
 from runner.cli.shapes import event_json, turn_json
+from runner.core.clock import SystemClock
 from runner.core.ids import TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.model import CallRetried, Delta, TextDelta, ThinkingDelta, ToolCallStarted
-from runner.core.records import Event, NewEvent, Turn
+from runner.core.records import NewEvent, Turn
 
 
 class View(Protocol):
-    """Shows one turn after the other; an observer of those that run here."""
+    """
+    Shows one turn after the other, each with those below it; an observer of those that run here.
+
+    Turns that run here side by side tell of themselves from threads of their own.
+    """
 
     def look_up_in(self, source: Source) -> None:
-        """Take what events only name from *source*."""
+        """Take what events only name from *source*; comes before any turn."""
         ...
 
     def on_event(self, turn_id: TurnId, event: NewEvent) -> None: ...
@@ -34,16 +42,20 @@ class View(Protocol):
         """Show that something is going on while a turn runs here."""
         ...
 
-    def follow(self, events: Iterable[Event]) -> None:
-        """Show the events of a turn that runs elsewhere, as they come."""
+    def look(self) -> None:
+        """Look at the turn that runs here anew; called again and again meanwhile."""
+        ...
+
+    def follow(self, looks: Iterable[Look]) -> None:
+        """Show a turn that runs elsewhere."""
         ...
 
     def notice(self, text: str) -> None:
         """Tell people something that is no part of any result."""
         ...
 
-    def outcome(self, turn: Turn) -> int:
-        """Show how the turn ended and return the exit code for it."""
+    def outcome(self, tree: Sequence[Turn]) -> int:
+        """Show how a turn ended, given with those below it, and return the exit code for it."""
         ...
 
 
@@ -55,23 +67,28 @@ def view_for(*, as_json: bool, chat: bool = False) -> View:
 class PeopleView(View):
     """Progress on standard error and the result on standard output, so that it can be piped."""
 
+    _progress: Progress
+
     def __init__(self, *, chat: bool) -> None:
         self._chat = chat
         self._notes = Console(stderr=True, markup=False, emoji=False, highlight=False)
-        answers = Console(markup=False, emoji=False, highlight=False)
-        self._progress = Progress(self._notes, text_out=answers if chat else None)
+        self._lock = RLock()
 
     @override
     def look_up_in(self, source: Source) -> None:
-        self._progress.look_up_in(source)
+        answers = Console(markup=False, emoji=False, highlight=False)
+        text_out = answers if self._chat else None
+        self._progress = Progress(self._notes, SystemClock(), source, text_out=text_out)
 
     @override
     def on_event(self, turn_id: TurnId, event: NewEvent) -> None:
-        self._progress.on_event(turn_id, event.kind, event.body, at=time.monotonic())
+        with self._lock:
+            self._progress.on_event(turn_id, event.kind, event.body, at=time.monotonic())
 
     @override
     def on_delta(self, turn_id: TurnId, delta: Delta) -> None:
-        self._progress.on_delta(delta)
+        with self._lock:
+            self._progress.on_delta(turn_id, delta)
 
     @override
     @contextmanager
@@ -80,30 +97,41 @@ class PeopleView(View):
         try:
             yield
         finally:
-            self._progress.stop()
+            with self._lock:
+                self._progress.stop()
 
     @override
-    def follow(self, events: Iterable[Event]) -> None:
+    def look(self) -> None:
+        with self._lock:
+            self._progress.look()
+
+    @override
+    def follow(self, looks: Iterable[Look]) -> None:
         with self.working():
             self._progress.wait_for("waiting for a worker")
-            for event in events:
-                if event.kind == "model.retried":
-                    self._progress.retried(event.body)
-                at = event.at.timestamp()
-                self._progress.on_event(event.turn_id, event.kind, event.body, at=at)
+            for look in looks:
+                self._progress.see(look.turns)
+                for event in look.events:
+                    if event.kind == "model.retried":
+                        self._progress.retried(event.turn_id, event.body)
+                    at = event.at.timestamp()
+                    self._progress.on_event(event.turn_id, event.kind, event.body, at=at)
 
     @override
     def notice(self, text: str) -> None:
         print_text(self._notes, text, style="yellow")
 
     @override
-    def outcome(self, turn: Turn) -> int:
-        show_outcome(turn, self._notes, with_result=not self._chat)
-        return exit_code(turn)
+    def outcome(self, tree: Sequence[Turn]) -> int:
+        show_outcome(tree, self._notes, with_result=not self._chat)
+        return exit_code(tree[0])
 
 
 class JsonView(View):
     """One JSON document a line, the last of them the turn."""
+
+    def __init__(self) -> None:
+        self._lock = RLock()
 
     @override
     def look_up_in(self, source: Source) -> None:
@@ -111,31 +139,38 @@ class JsonView(View):
 
     @override
     def on_event(self, turn_id: TurnId, event: NewEvent) -> None:
-        print_json_line(
-            {"type": "event", "turn_id": turn_id, "kind": event.kind, "body": event.body}
-        )
+        self._print({"type": "event", "turn_id": turn_id, "kind": event.kind, "body": event.body})
 
     @override
     def on_delta(self, turn_id: TurnId, delta: Delta) -> None:
-        print_json_line({**_delta_json(delta), "turn_id": turn_id})
+        self._print({**_delta_json(delta), "turn_id": turn_id})
 
     @override
     def working(self) -> AbstractContextManager[None]:
         return nullcontext()
 
     @override
-    def follow(self, events: Iterable[Event]) -> None:
-        for event in events:
-            print_json_line({"type": "event", **event_json(event)})
+    def look(self) -> None:
+        """Look at nothing: events say what happens."""
+
+    @override
+    def follow(self, looks: Iterable[Look]) -> None:
+        for look in looks:
+            for event in look.events:
+                self._print({"type": "event", **event_json(event)})
 
     @override
     def notice(self, text: str) -> None:
         print(text, file=sys.stderr)
 
     @override
-    def outcome(self, turn: Turn) -> int:
-        print_json_line({"type": "turn", "turn": turn_json(turn)})
-        return exit_code(turn)
+    def outcome(self, tree: Sequence[Turn]) -> int:
+        self._print({"type": "turn", "turn": turn_json(tree[0])})
+        return exit_code(tree[0])
+
+    def _print(self, document: JsonObject) -> None:
+        with self._lock:
+            print_json_line(document)
 
 
 def _delta_json(delta: Delta) -> JsonObject:

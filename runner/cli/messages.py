@@ -1,6 +1,6 @@
 """`runner messages`: show a conversation."""
 
-from typing import Annotated, assert_never
+from typing import assert_never
 
 import typer
 from rich.console import Console
@@ -8,7 +8,7 @@ from rich.text import Text as Line
 
 from runner.cli.console import block, console, print_json, print_text
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson
+from runner.cli.options import AsJson, Conversation
 from runner.cli.shapes import message_json
 from runner.cli.text import json_text, one_line
 from runner.core.messages import Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
@@ -19,9 +19,7 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def messages(
     ctx: typer.Context,
-    conversation_id: Annotated[
-        str, typer.Argument(metavar="CONVERSATION", help="The conversation's id.")
-    ],
+    conversation_id: Conversation,
     as_json: AsJson = False,
 ) -> None:
     """

@@ -28,3 +28,14 @@ def conversation_of(runner: Runner, agent: str, conversation_id: str | None) -> 
     if conversation.agent != agent:
         raise UsageError(f"{conversation_id} is answered by {conversation.agent!r}, not {agent!r}")
     return conversation
+
+
+def stored_conversation(runner: Runner, conversation_id: str) -> str:
+    """
+    Return the id of a conversation, which is there.
+
+    Raises:
+        NotFound: There is no such conversation.
+    """
+    runner.open_conversation(conversation_id)
+    return conversation_id

@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from runner.core.coordination import Reach
 from runner.core.errors import UsageError
 from runner.core.jsonvalue import JsonObject, JsonValue
 
@@ -22,7 +23,17 @@ Context: TypeAlias = Annotated[
     str | None,
     typer.Option("--context", metavar="JSON|@FILE", help="An object that tools can read."),
 ]
-
+Conversation: TypeAlias = Annotated[
+    str, typer.Argument(metavar="CONVERSATION", help="The conversation's id.")
+]
+Text: TypeAlias = Annotated[str, typer.Argument(metavar="TEXT", help="What to say.")]
+Key: TypeAlias = Annotated[
+    str | None, typer.Option("--key", help="Saying it twice with one key is saying it once.")
+]
+ReachOption: TypeAlias = Annotated[
+    Reach,
+    typer.Option("--reach", help="cascade: with everything below it; retain: the turn alone."),
+]
 ConversationId: TypeAlias = Annotated[
     str | None,
     typer.Option("--conversation", metavar="ID", help="The conversation to continue."),

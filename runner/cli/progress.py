@@ -1,20 +1,25 @@
-"""A turn's progress as people see it: streamed text, tool calls with their ends, retries."""
+"""The progress of a turn, and of all turns below it, as people see it."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Final, Protocol
+from contextlib import suppress
+from typing import Final
 
-from rich.console import Console, Group
-from rich.live import Live
-from rich.spinner import Spinner
+from rich.console import Console
 from rich.text import Text
 
+from runner.cli.below import Below
 from runner.cli.console import STYLES, print_text
-from runner.cli.text import json_text, one_line, plain
+from runner.cli.lookup import Lookup, Source
+from runner.cli.outcome import consumption
+from runner.cli.strand import Strand
+from runner.cli.text import one_line, plain
+from runner.core.clock import Clock
+from runner.core.errors import StoreError
 from runner.core.ids import TurnId
 from runner.core.jsonvalue import JsonObject
-from runner.core.messages import Message, ToolResult
 from runner.core.model import CallRetried, Delta, TextDelta, ThinkingDelta, ToolCallStarted
-from runner.core.records import ToolExecution, Turn
+from runner.core.records import Turn
 
 _MARKS: Final[Mapping[str, str]] = {
     "completed": "✓",
@@ -24,70 +29,80 @@ _MARKS: Final[Mapping[str, str]] = {
     "refused": "⊘",
     "skipped": "-",
 }
+#: What is said of events that are told in one sentence.
+_SENTENCES: Final[Mapping[str, str]] = {
+    "output.rejected": "↻ the answer does not have the required form; asked again",
+    "turn.cancel_requested": "- asked to cancel",
+    "turn.pause_requested": "‖ asked to pause",
+    "turn.paused": "‖ paused; `runner resume {turn_id}` lets it go on",
+    "turn.released": "↩ handed back: {reason}",
+    "turn.stale": "? its process died; `runner resume {turn_id}` hands it to the workers",
+    "turn.unpaused": "▸ goes on",
+}
 #: How much of a call is shown, with its arguments.
 _LONGEST_CALL: Final = 100
 _SHORTEST_CALL: Final = 20
-#: The mark before it, and the time after it.
+#: The mark before a call, and the time after it.
 _AROUND_A_CALL: Final = 10
-_LONGEST_ERROR: Final = 300
+_LONGEST_TEXT: Final = 300
 #: Seconds from which on it is said how long a call took.
 _WORTH_TELLING: Final = 0.1
-#: How much of what is being said is shown while it is.
-_LINES_OF_TEXT: Final = 8
-
-
-class Source(Protocol):
-    """Where the progress looks up what events only name."""
-
-    def turn(self, turn_id: str) -> Turn: ...
-
-    def executions(self, turn_id: str) -> Sequence[ToolExecution]: ...
-
-    def messages(self, conversation_id: str) -> Sequence[Message]: ...
 
 
 class Progress:
     """
-    Prints one line for each thing that happened, and what the model says between its tool calls.
+    Prints one line for each thing that happened, and what models say between their tool calls.
 
-    On a terminal, what is being waited for and what is being said just now stand below the lines
-    until they have passed; a file gets the lines alone. The last answer is left to be shown as the
-    turn's result, unless there is a console for all text as it comes.
+    The first turn that is heard of is the top one; lines of the turns below it are moved in and
+    begin with their agent. On a terminal, what is being said just now and the tree as it is stand
+    below the lines; a file gets the lines alone. The last answer is left to be shown as the turn's
+    result, unless there is a console for all text of the top turn as it comes.
     """
 
-    def __init__(self, out: Console, *, text_out: Console | None = None) -> None:
+    def __init__(
+        self, out: Console, clock: Clock, source: Source, *, text_out: Console | None = None
+    ) -> None:
         """
         Begin.
 
         Args:
             out: Takes the lines.
-            text_out: Takes all text as it comes.
+            clock: Tells for how long turns have been running.
+            source: Has what events only name.
+            text_out: Takes all text of the top turn as it comes.
         """
         self._out = out
         self._text_out = text_out
-        self._source: Source | None = None
-        self._live: Live | None = None
-        self._waiting = Spinner("dots", style="cyan")
-        #: What the model said since the last line.
-        self._text = ""
-        #: Whether that is an answer that has ended.
-        self._is_whole = False
-        self._calls: dict[str, ToolExecution] = {}
-        self._last_at: float | None = None
+        self._below = Below(out, clock)
+        self._lookup = Lookup(source)
+        self._strands = dict[TurnId, Strand]()
+        self._namesakes = Counter[str]()
 
-    def look_up_in(self, source: Source) -> None:
-        self._source = source
+    def look(self) -> None:
+        """On a terminal, look at the tree anew."""
+        top = next(iter(self._strands), None)
+        if top is not None and self._out.is_terminal:
+            with suppress(StoreError):  # whoever runs the turn finds out
+                self.see(self._lookup.tree(top))
 
-    def on_delta(self, delta: Delta) -> None:
+    def see(self, turns: Sequence[Turn]) -> None:
+        """Take the tree as it is now."""
+        for turn in turns:
+            self._meet(turn)
+        self._below.turns = turns
+
+    def on_delta(self, turn_id: TurnId, delta: Delta) -> None:
+        strand = self._strand(turn_id)
         match delta:
             case TextDelta(text=text):
-                self._hear(text)
+                self._below.doing[turn_id] = "answering"
+                self._hear(strand, text)
             case ThinkingDelta():
-                self.wait_for("thinking")
+                self._do(strand, "thinking")
             case ToolCallStarted(name=name):
-                self.wait_for(f"about to call {name}")
+                self._do(strand, f"about to call {name}")
             case CallRetried():
-                self._retry(delta.attempt, delta.delay, delta.error)
+                self._retry(strand, delta.attempt, delta.delay, delta.error)
 
     def on_event(self, turn_id: TurnId, kind: str, body: JsonObject, *, at: float) -> None:
         """
@@ -99,165 +114,187 @@ class Progress:
             body: Its body.
             at: When it was, in seconds of any clock that all events of the turn share.
         """
+        strand = self._strand(turn_id)
         match kind:
-            case "turn.started" | "turn.resumed":
-                self.wait_for("working")
             case "message.created" if body.get("role") == "assistant":
-                self._answered(turn_id, str(body.get("message_id")))
+                self._answered(strand, body.get("message_id"))
             case "tool_call.started":
-                self._tell()
-                self.wait_for(self._call(turn_id, body))
+                strand.began[body.get("execution_id")] = at
+                self._tell(strand)
+                self._do(strand, self._call(strand, body, body.get("tool")))
             case "tool_call.ended":
-                self._tool_ended(turn_id, body, at)
-            case "turn.released":
-                self._say(f"↩ handed back: {body.get('reason')}", "yellow")
-            case "turn.failed":
-                self._tell()
-            case "output.rejected":
-                self._say("↻ the answer does not have the required form; asked again", "yellow")
+                self._tool_ended(strand, body, at)
+            case "sub_agent.started":
+                self._delegated(strand, body, body.get("agent"))
+            case "turn.waiting":
+                self._delegated(strand, body, "wait_for")
             case _:
-                pass
-        self._last_at = at
+                self._on_turn(strand, kind, body)
 
-    def retried(self, body: JsonObject) -> None:
+    def retried(self, turn_id: TurnId, body: JsonObject) -> None:
         """Show a retry that is known from its event only."""
         delay = body.get("delay")
         seconds = delay if isinstance(delay, float | int) else 0
-        self._retry(body.get("attempt"), seconds, str(body.get("error")))
+        self._retry(self._strand(turn_id), body.get("attempt"), seconds, str(body.get("error")))
 
     def wait_for(self, what: str) -> None:
         """Show on a terminal what is being waited for."""
-        self._waiting.update(text=Text(plain(what), style="dim"))
-        self._refresh()
+        self._below.waiting = what
+        self._show_below()
 
     def stop(self) -> None:
-        """Leave the terminal as it was; the last answer is someone else's to show."""
-        self._hide()
-        self._end_streamed_line()
-        self._text, self._is_whole = "", False
+        """Leave a tree standing on a terminal; the last answer is someone else's to show."""
+        self.look()
+        for strand in self._strands.values():
+            self._end_streamed_line(strand)
+        self._below.stop()
+        self._strands.clear()
+        self._namesakes.clear()
 
-    def _hear(self, text: str) -> None:
+    def _on_turn(self, strand: Strand, kind: str, body: JsonObject) -> None:
+        match kind:
+            case "turn.started" | "turn.resumed":
+                self._do(strand, "")
+            case "turn.steered":
+                self._steered(strand, body.get("message_id"))
+            case "turn.completed" | "turn.failed" | "turn.cancelled" if not strand.is_top:
+                self._ended(strand)
+            case "turn.failed":
+                self._tell(strand)
+            case _ if kind in _SENTENCES:
+                facts = {"turn_id": strand.turn.id, "reason": body.get("reason")}
+                self._say(strand, _SENTENCES[kind].format_map(facts), "yellow")
+            case _:
+                pass
+
+    def _strand(self, turn_id: TurnId) -> Strand:
+        if turn_id not in self._strands:
+            self._meet(self._lookup.turn(turn_id))
+        return self._strands[turn_id]
+
+    def _meet(self, turn: Turn) -> None:
+        """Hear of a turn; those of one agent are told apart by their number."""
+        if turn.id in self._strands:
+            return
+        top = next(iter(self._strands.values()), None)
+        depth = turn.place.depth - (top.turn if top else turn).place.depth
+        self._namesakes[turn.agent] += 1
+        number = self._namesakes[turn.agent]
+        name = turn.agent if number == 1 else f"{turn.agent} {number}"
+        self._strands[turn.id] = Strand(turn=turn, depth=depth, name=name)
+        self._below.names[turn.id] = name
+
+    def _do(self, strand: Strand, what: str) -> None:
+        """Show on a terminal what a turn is busy with."""
+        self._below.doing[strand.turn.id] = what
+        if strand.is_top:
+            self._below.waiting = what or "working"
+        self._show_below()
+
+    def _hear(self, strand: Strand, text: str) -> None:
         """Take more of what the model says."""
-        if self._is_whole:
-            self._tell()
-        self._text += plain(text)
-        if self._text_out is None:
-            self._refresh()
+        if strand.is_whole:
+            self._tell(strand)
+        strand.text += plain(text)
+        if self._text_out is None or not strand.is_top:
+            self._show_below()
         else:
-            self._hide()
+            self._below.hide()
             self._text_out.print(Text(plain(text)), end="", soft_wrap=True)
 
-    def _answered(self, turn_id: TurnId, message_id: str) -> None:
+    def _answered(self, strand: Strand, message_id: object) -> None:
         """Have the whole text of a stored answer, of which nothing may have been streamed."""
-        if self._is_whole or not self._text:
-            messages = self._messages(turn_id)
-            self._hear(next((message.text for message in messages if message.id == message_id), ""))
-        self._is_whole = True
+        if strand.is_whole or not strand.text:
+            self._hear(strand, self._lookup.text(strand.turn, message_id))
+        strand.is_whole = True
 
-    def _tell(self) -> None:
+    def _tell(self, strand: Strand) -> None:
         """Print what the model said, now that something else follows."""
-        self._hide()
-        if self._text_out is not None:
-            self._end_streamed_line()
-        elif self._text.strip():
-            print_text(self._out, Text(self._text.strip(), style="dim"))
-        self._text, self._is_whole = "", False
+        self._below.hide()
+        if self._text_out is not None and strand.is_top:
+            self._end_streamed_line(strand)
+        elif strand.text.strip():
+            print_text(self._out, strand.line(Text(strand.text.strip(), style="dim")))
+        strand.forget()
 
-    def _tool_ended(self, turn_id: TurnId, body: JsonObject, at: float) -> None:
+    def _delegated(self, strand: Strand, body: JsonObject, name: object) -> None:
+        """Show a call that other turns work on from now on."""
+        child = f"  {body['turn_id']}" if "turn_id" in body else ""
+        call = self._call(strand, body, name, beside=len(child))
+        line = Text("▸ ", style="cyan").append(call, "not cyan dim")
+        self._print(strand, line.append(child, "not cyan dim"))
+
+    def _tool_ended(self, strand: Strand, body: JsonObject, at: float) -> None:
         status = str(body.get("status"))
         style = STYLES.get(status, "")
-        name, _, arguments = self._call(turn_id, body).partition(" ")
+        name, _, arguments = self._call(strand, body, body.get("tool")).partition(" ")
         line = Text().append(f"{_MARKS.get(status, '·')} ", style=style)
         line.append(name).append(f" {arguments}" if arguments else "", style="dim")
         if status != "completed":
-            error = self._error(turn_id, body)
+            error = self._lookup.error(strand.turn, body.get("execution_id"), status)
             line.append(f"  {status.replace('_', ' ')}", style=style)
             line.append(f": {error}" if error else "")
-        seconds = 0 if self._last_at is None else at - self._last_at
+        seconds = at - strand.began.pop(body.get("execution_id"), at)
         if seconds >= _WORTH_TELLING:
             line.append(f"  {seconds:.1f}s", style="dim")
-        self._print(line)
-        self.wait_for("working")
+        self._print(strand, line)
+        self._do(strand, "")
 
-    def _retry(self, attempt: object, delay: float, error: str) -> None:
+    def _ended(self, strand: Strand) -> None:
+        """Show how a turn below the top one ended; its answer is its parent's to use."""
+        turn = self._lookup.turn(strand.turn.id)
+        if turn.error is None:
+            strand.forget()
+        status = turn.status.value
+        line = Text(status, style=STYLES[status])
+        if turn.error is not None:
+            why = one_line(turn.error.message, _LONGEST_TEXT)
+            line.append(f" ({turn.error.code}): {why}")
+        self._print(strand, line.append(f" · {consumption([turn])}", "dim"))
+        self._show_below()
+
+    def _steered(self, strand: Strand, message_id: object) -> None:
+        """Show an input: that it came, and its text once the model is to read it."""
+        text = self._lookup.text(strand.turn, message_id) if message_id else ""
+        said = f"new input: {one_line(text, _LONGEST_TEXT)}" if text else "input is queued"
+        self._say(strand, f"» {said}", "cyan")
+
+    def _retry(self, strand: Strand, attempt: object, delay: float, error: str) -> None:
         void = ""
-        if self._text_out is None:
-            self._text = ""
-        elif self._text:
+        if self._text_out is None or not strand.is_top:
+            strand.text = ""
+        elif strand.text:
             void = "; what it had said is void"
         again = f"trying again in {delay:.1f}s"
-        self._say(
-            f"↻ attempt {attempt} failed: {one_line(error, _LONGEST_ERROR)}; {again}{void}",
-            "yellow",
-        )
-        self.wait_for("working")
+        why = one_line(error, _LONGEST_TEXT)
+        self._say(strand, f"↻ attempt {attempt} failed: {why}; {again}{void}", "yellow")
+        self._do(strand, "")
 
-    def _call(self, turn_id: TurnId, body: JsonObject) -> str:
-        """Name a tool with its arguments."""
-        run_id = str(body.get("execution_id"))
-        if run_id not in self._calls and self._source is not None:
-            self._calls = {run.id: run for run in self._source.executions(turn_id)}
-        run = self._calls.get(run_id)
-        arguments = json_text(run.arguments) if run and run.arguments else ""
-        return one_line(f"{body.get('tool')} {arguments}", self._longest_call)
+    def _call(self, strand: Strand, body: JsonObject, name: object, *, beside: int = 0) -> str:
+        """Write a call so that it fits on one line, with all that stands beside it."""
+        limit = _LONGEST_CALL
+        if self._out.is_terminal:
+            room = self._out.width - strand.line(Text()).cell_len - beside - _AROUND_A_CALL
+            limit = max(min(limit, room), _SHORTEST_CALL)
+        return self._lookup.call(strand.turn.id, body.get("execution_id"), name, limit=limit)
 
-    @property
-    def _longest_call(self) -> int:
-        """How much of a call fits on one line, with its mark and its time."""
-        if not self._out.is_terminal:
-            return _LONGEST_CALL
-        return max(min(_LONGEST_CALL, self._out.width - _AROUND_A_CALL), _SHORTEST_CALL)
+    def _say(self, strand: Strand, line: str, style: str) -> None:
+        self._print(strand, Text(one_line(line), style=style))
 
-    def _error(self, turn_id: TurnId, body: JsonObject) -> str:
-        """Say what the model is told of a call that did not succeed."""
-        results = [
-            part.content
-            for message in self._messages(turn_id)
-            for part in message.parts
-            if message.execution_id == body.get("execution_id") and isinstance(part, ToolResult)
-        ]
-        error = results[0].get("error") if results else None
-        if not isinstance(error, Mapping):
-            return one_line(str(error or ""), _LONGEST_ERROR)
-        # Of an exception the message alone may say nothing: that of KeyError is the key.
-        kind = f"{error.get('type')}: " if body.get("status") == "failed" else ""
-        return one_line(f"{kind}{error.get('message') or ''}", _LONGEST_ERROR)
+    def _print(self, strand: Strand, line: Text) -> None:
+        self._tell(strand)
+        print_text(self._out, strand.line(line))
 
-    def _messages(self, turn_id: TurnId) -> Sequence[Message]:
-        if self._source is None:
-            return ()
-        return self._source.messages(self._source.turn(turn_id).conversation_id)
-
-    def _say(self, line: str, style: str) -> None:
-        self._print(Text(one_line(line), style=style))
-
-    def _print(self, line: Text) -> None:
-        self._tell()
-        print_text(self._out, line)
-
-    def _refresh(self) -> None:
-        """Show what stands below the lines."""
-        if not self._out.is_terminal or (self._text_out is not None and self._text):
+    def _show_below(self) -> None:
+        top = next(iter(self._strands.values()), None)
+        said = top.text if top else ""
+        if self._text_out is not None and said:
             return
-        said = "\n".join(self._text.strip().splitlines()[-_LINES_OF_TEXT:])
-        below = Group(Text(said, style="dim"), self._waiting) if said else self._waiting
-        if self._live is not None:
-            self._live.update(below)
+        self._below.said = said
+        self._below.show()
+
+    def _end_streamed_line(self, strand: Strand) -> None:
+        if self._text_out is None or not strand.is_top:
             return
-        self._live = Live(
-            below,
-            console=self._out,
-            transient=True,
-            refresh_per_second=12,
-            vertical_overflow="crop",
-        )
-        self._live.start(refresh=True)
-
-    def _hide(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
-
-    def _end_streamed_line(self) -> None:
-        if self._text_out is not None and self._text and not self._text.endswith("\n"):
+        if strand.text and not strand.text.endswith("\n"):
             self._text_out.print()

@@ -1,17 +1,20 @@
 """`runner ps`: list turns, newest first."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
 import typer
+from rich.text import Text
 
+from runner.bootstrap.runner import Runner
 from runner.cli.console import console, print_json, print_table
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson
 from runner.cli.shapes import turn_json
 from runner.cli.text import span
+from runner.cli.tree import Leaf, leaves
 from runner.core.ports import TurnFilter
 from runner.core.records import Turn
 from runner.core.states import TurnStatus
@@ -20,44 +23,65 @@ app = typer.Typer(add_completion=False)
 
 #: What `--all` lists at most: everything.
 _ALL: Final = sys.maxsize
-_COLUMNS: Final = ("TURN", "STATUS", "AGE", "AGENT", "ITER", "TOOLS", "PHASE", "CONVERSATION")
+_COLUMNS: Final = (
+    *("TURN", "STATUS", "AGE", "AGENT", "ITER", "TOOLS", "BELOW", "PHASE", "CONVERSATION"),
+)
 
 
 @app.command()
-def ps(
+def ps(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ctx: typer.Context,
     every: Annotated[bool, typer.Option("--all", help="List all, not only the newest.")] = False,
     status: Annotated[
         list[TurnStatus] | None, typer.Option(help="Only turns with this status; repeatable.")
     ] = None,
     agent: Annotated[str | None, typer.Option(help="Only turns of this agent.")] = None,
+    tree: Annotated[
+        bool, typer.Option("--tree", help="List the turns below each root beneath it.")
+    ] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List turns, newest first."""
-    which = TurnFilter(statuses=tuple(status or ()), agent=agent, limit=_ALL if every else limit)
+    """
+    List turns, newest first.
+
+    Turns that others started are counted under BELOW, and listed with --tree. With --status or
+    --agent, and without --tree, turns are listed wherever in a tree they are.
+    """
+    which = TurnFilter(
+        statuses=tuple(status or ()),
+        agent=agent,
+        roots=tree or not (status or agent),
+        limit=_ALL if every else limit,
+    )
     with open_runner(ctx) as runner:
-        turns = runner.turns(which)
+        listed = tuple(_listed(runner, runner.turns(which), tree=tree))
         now = runner.wiring.clock.now()
     if as_json:
-        print_json([turn_json(turn) for turn in turns])
-    elif turns:
-        print_table(console(), _COLUMNS, _rows(turns, now))
+        print_json([turn_json(turn) for _, turn in listed])
+    elif listed:
+        print_table(console(), _COLUMNS, [_row(lines, turn, now) for lines, turn in listed])
     else:
         print("there are no such turns" if status or agent else "there are no turns yet")
 
 
-def _rows(turns: Sequence[Turn], now: datetime) -> list[tuple[str, ...]]:
-    return [
-        (
-            turn.id,
-            turn.status.value,
-            span(now - turn.created_at) if turn.created_at else "",
-            turn.agent,
-            str(turn.iterations),
-            str(turn.tool_executions),
-            "" if turn.status.is_ended else turn.phase.value,
-            turn.conversation_id,
-        )
-        for turn in turns
-    ]
+def _listed(runner: Runner, turns: Sequence[Turn], *, tree: bool) -> Iterator[tuple[str, Turn]]:
+    """Yield turns with the lines that lead to them."""
+    for turn in turns:
+        has_more = tree and turn.use.children
+        shown = leaves(runner.tree(turn.id)) if has_more else [Leaf(turn=turn)]
+        yield from ((leaf.lines, leaf.turn) for leaf in shown if leaf.turn is not None)
+
+
+def _row(lines: str, turn: Turn, now: datetime) -> tuple[str | Text, ...]:
+    return (
+        Text(lines, style="dim").append(turn.id, "not dim"),
+        turn.status.value,
+        span(now - turn.created_at) if turn.created_at else "",
+        turn.agent,
+        str(turn.iterations),
+        str(turn.tool_executions),
+        str(turn.use.children) if turn.place.is_root else "",
+        "" if turn.status.is_ended else turn.phase.value,
+        turn.conversation_id,
+    )

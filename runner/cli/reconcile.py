@@ -1,5 +1,8 @@
 """`runner reconcile`: repair what a crash left behind, and wake workers for all that is due."""
 
+from collections.abc import Mapping, Sequence
+from typing import Final
+
 import typer
 
 from runner.bootstrap.runner import Runner
@@ -8,9 +11,20 @@ from runner.cli.failures import FAILED, complain
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson
 from runner.cli.text import count
+from runner.core.ids import TurnId
 from runner.engine.sweep import SweepReport
 
 app = typer.Typer(add_completion=False)
+
+#: What is said of each kind of turn that sweeps find.
+_SAID: Final[Mapping[str, str]] = {
+    "released": "taken back from workers that died",
+    "overdue": "out of time that held no worker",
+    "joined": "whose wait is over",
+    "freed": "freed by one whose time was over",
+    "called_back": "to answer a callback that was owed",
+    "due": "due for a worker",
+}
 
 
 @app.command()
@@ -21,34 +35,36 @@ def reconcile(ctx: typer.Context, as_json: AsJson = False) -> int:
     Workers do this by themselves every few seconds; doing it twice does no harm.
     """
     with open_runner(ctx) as runner:
-        report = _sweep(runner)
+        found, errors = _sweep(runner)
     if as_json:
-        print_json(
-            {
-                "released": list(report.released),
-                "freed": list(report.freed),
-                "due": list(report.due),
-                "errors": list(report.errors),
-            }
-        )
+        print_json({**found, "errors": errors})
     else:
-        print(f"{count(len(report.released), 'turn')} taken back from workers that died")
-        print(f"{count(len(report.freed), 'turn')} freed by one whose time was over")
-        print(f"{count(len(report.due), 'turn')} due for a worker")
-    for error in report.errors:
+        for kind, turn_ids in found.items():
+            print(f"{count(len(turn_ids), 'turn')} {_SAID[kind]}")
+    for error in errors:
         complain(error)
-    return FAILED if report.errors else 0
+    return FAILED if errors else 0
 
 
-def _sweep(runner: Runner) -> SweepReport:
+def _sweep(runner: Runner) -> tuple[Mapping[str, Sequence[TurnId]], Sequence[str]]:
     """Sweep until there is nothing left to repair; each sweep takes a bounded batch."""
-    total = report = runner.reconcile()
-    while not report.errors and (report.released or report.freed):
+    total: dict[str, Sequence[TurnId]] = dict.fromkeys(_SAID, ())
+    while True:
         report = runner.reconcile()
-        total = SweepReport(
-            released=(*total.released, *report.released),
-            freed=(*total.freed, *report.freed),
-            due=tuple(dict.fromkeys((*total.due, *report.due))),
-            errors=report.errors,
-        )
-    return total
+        found = _found(report)
+        total = {kind: tuple(dict.fromkeys((*total[kind], *found[kind]))) for kind in total}
+        # What is due stays so until somebody works on it.
+        is_done = not any(turn_ids for kind, turn_ids in found.items() if kind != "due")
+        if report.errors or is_done:
+            return total, report.errors
+
+
+def _found(report: SweepReport) -> Mapping[str, Sequence[TurnId]]:
+    return {
+        "released": report.released,
+        "overdue": report.overdue,
+        "joined": report.joined,
+        "freed": report.freed,
+        "called_back": report.called_back,
+        "due": report.due,
+    }

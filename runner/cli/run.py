@@ -39,7 +39,9 @@ def run(
         if notice:
             view.notice(notice)
         with view.working():
-            turn = in_foreground(
-                runner, lambda: runner.run(agent, task, input=input_data, given=given)
+            tree = in_foreground(
+                runner,
+                lambda: runner.run(agent, task, input=input_data, given=given),
+                look=view.look,
             )
-        return view.outcome(turn)
+        return view.outcome(tree)

@@ -3,10 +3,12 @@
 from datetime import datetime
 from typing import assert_never
 
+from runner.core.coordination import Delivery, Input, Receipts
 from runner.core.jsonvalue import JsonObject, JsonValue
 from runner.core.messages import Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
 from runner.core.model import Usage
 from runner.core.records import Event, ToolExecution, Turn, TurnError
+from runner.core.tree import TreeUse
 from runner.definitions.snapshot import ResolvedAgent
 
 
@@ -19,6 +21,19 @@ def turn_json(turn: Turn) -> JsonObject:
         "kind": turn.kind.value,
         "status": turn.status.value,
         "phase": turn.phase.value,
+        "place": {
+            "root_id": turn.place.root_id,
+            "parent_id": turn.place.parent_id,
+            "launched_by": turn.place.launched_by,
+            "depth": turn.place.depth,
+        },
+        "tree": _use_json(turn.use) if turn.place.is_root else None,
+        "awaits": list(turn.awaits),
+        "open_waits": 0 if turn.status.is_ended else turn.open_waits,
+        "open_inputs": turn.open_inputs,
+        "pause_requested": turn.pause_requested,
+        "cancel_requested": turn.cancel_requested,
+        "callback_to": turn.callback_to,
         "iterations": turn.iterations,
         "tool_executions": turn.tool_executions,
         "usage": usage_json(turn.usage),
@@ -56,6 +71,7 @@ def execution_json(execution: ToolExecution, result: ToolResult | None) -> JsonO
         "position": execution.position,
         "arguments": execution.arguments,
         "status": execution.status.value,
+        "awaits": list(execution.awaits),
         "result": None if result is None else result.content,
         "started_at": _time(execution.started_at),
         "ended_at": _time(execution.ended_at),
@@ -69,6 +85,43 @@ def event_json(event: Event) -> JsonObject:
         "kind": event.kind,
         "body": event.body,
         "at": event.at.isoformat(),
+    }
+
+
+def input_json(given: Input) -> JsonObject:
+    return {
+        "id": given.id,
+        "key": given.key,
+        "turn_id": given.turn_id,
+        "position": given.position,
+        "text": given.text,
+        "message_id": given.message_id,
+    }
+
+
+def delivery_json(delivery: Delivery) -> JsonObject:
+    return {
+        "id": delivery.id,
+        "key": delivery.key,
+        "source": delivery.source,
+        "destination": delivery.destination,
+        "text": delivery.text,
+        "message_id": delivery.message_id,
+        "turn_id": delivery.turn_id,
+        "created_at": delivery.created_at.isoformat(),
+    }
+
+
+def receipts_json(receipts: Receipts) -> JsonObject:
+    return {
+        "turns": [
+            {
+                "turn_id": receipt.turn_id,
+                "state": receipt.state.value,
+                "status": receipt.status.value,
+            }
+            for receipt in receipts.turns
+        ]
     }
 
 
@@ -116,6 +169,14 @@ def agent_json(agent: ResolvedAgent) -> JsonObject:
         "tools": [tool.name for tool in agent.tools],
         "takes_input": agent.input_schema is not None,
         "definition_hash": agent.content_hash(),
+    }
+
+
+def _use_json(use: TreeUse) -> JsonObject:
+    return {
+        "iterations": use.iterations,
+        "tool_executions": use.tool_executions,
+        "children": use.children,
     }
 
 

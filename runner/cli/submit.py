@@ -2,7 +2,7 @@
 
 import sys
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypeAlias
 
 import typer
 
@@ -11,15 +11,26 @@ from runner.bootstrap.runner import Runner
 from runner.cli.console import print_json
 from runner.cli.following import follow_to_the_end
 from runner.cli.live import view_for
-from runner.cli.opening import conversation_of, open_runner
+from runner.cli.opening import conversation_of, open_runner, stored_conversation
 from runner.cli.options import AsJson, Context, ConversationId, Input, read_json, read_object
+from runner.cli.outcome import advice_on
 from runner.cli.shapes import turn_json
+from runner.cli.text import count
 from runner.core.errors import UsageError
 from runner.core.jsonvalue import JsonValue
 from runner.core.records import Turn
 from runner.core.states import TurnStatus
 
 app = typer.Typer(add_completion=False)
+
+WaitFor: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(metavar="TURN", help="A turn that has to end first, and is told of; repeatable."),
+]
+Callback: TypeAlias = Annotated[
+    str | None,
+    typer.Option(metavar="CONVERSATION", help="The conversation that is told how it ended."),
+]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +56,8 @@ class _Request:
             raise UsageError("a prepared turn has its agent and task already; give only --turn")
         if not self.turn_id and not self.agent:
             raise UsageError("name an agent and a task, or a prepared turn with --turn")
+        if self.turn_id and (self.given.wait_for or self.given.callback_to):
+            raise UsageError("--wait-for and --callback are given when a turn is prepared")
         if self.conversation_id and (self.prepare or self.input is not None):
             raise UsageError("a message to a conversation takes neither --input nor --prepare")
 
@@ -52,6 +65,8 @@ class _Request:
         """Store what is asked for."""
         if self.turn_id:
             return runner.submit_prepared(self.turn_id)
+        if self.given.callback_to:
+            stored_conversation(runner, self.given.callback_to)
         if self.conversation_id:
             conversation = conversation_of(runner, self.agent, self.conversation_id)
             return conversation.post(self.task, given=self.given)
@@ -73,6 +88,8 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
     turn_id: Annotated[
         str | None, typer.Option("--turn", metavar="TURN", help="The prepared turn to submit.")
     ] = None,
+    wait_for: WaitFor = None,
+    callback: Callback = None,
     wait: Annotated[bool, typer.Option("--wait", help="Follow it until it has ended.")] = False,
     as_json: AsJson = False,
 ) -> int:
@@ -86,7 +103,11 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
         agent=agent,
         task=task,
         input=read_json("--input", input_json),
-        given=Given(context=read_object("--context", context_json)),
+        given=Given(
+            context=read_object("--context", context_json),
+            wait_for=tuple(wait_for or ()),
+            callback_to=callback,
+        ),
         conversation_id=conversation_id,
         turn_id=turn_id,
         prepare=prepare,
@@ -108,5 +129,8 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
 
 def _next(turn: Turn) -> str:
     if turn.status is TurnStatus.PREPARED:
-        return f"prepared; submit it with `runner submit --turn {turn.id}`"
+        return f"prepared; {advice_on(turn)}"
+    if turn.open_waits:
+        waits = count(turn.open_waits, "turn")
+        return f"submitted; it waits for {waits}: `runner watch {turn.id}`"
     return f"submitted; a worker takes it: `runner worker`, and `runner watch {turn.id}`"

@@ -1,4 +1,4 @@
-"""`runner watch`: follow a turn until it has ended, whoever runs it."""
+"""`runner watch`: follow a turn and all below it until it has ended, whoever runs it."""
 
 import typer
 
@@ -13,10 +13,10 @@ app = typer.Typer(add_completion=False)
 @app.command()
 def watch(ctx: typer.Context, turn_id: TurnId, as_json: AsJson = False) -> int:
     """
-    Follow a turn until it has ended, whoever runs it.
+    Follow a turn and all below it until it has ended, whoever runs it.
 
-    It is shown from its first event on, like in `runner run`; a turn that did not complete makes
-    the exit code 1.
+    Everything is shown from the first event on, like in `runner run`; on a terminal the tree stands
+    below as it is. A turn that did not complete makes the exit code 1.
     """
     with open_runner(ctx) as runner:
         return follow_to_the_end(runner, view_for(as_json=as_json), turn_id)

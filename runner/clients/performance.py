@@ -40,16 +40,15 @@ def failure_of(error: ScriptedError) -> ModelError:
 def parts_of(answer: ScriptedAnswer, place: Place) -> Iterator[Part]:
     """Yield the answer's parts, with what they quote put in."""
     if answer.thinking:
-        yield Thinking(text=quote(answer.thinking, task=place.task, last_result=place.last_result))
+        yield Thinking(text=quote(answer.thinking, place.quotable))
     if answer.text:
-        yield Text(text=quote(answer.text, task=place.task, last_result=place.last_result))
+        yield Text(text=quote(answer.text, place.quotable))
     for position, call in enumerate(answer.tool_calls, start=1):
         yield ToolCall(
             call_id=f"call_{place.key}_{position}",
             name=call.name,
             arguments={
-                key: quote_in(value, task=place.task, last_result=place.last_result)
-                for key, value in call.arguments.items()
+                key: quote_in(value, place.quotable) for key, value in call.arguments.items()
             },
         )
 

@@ -40,7 +40,7 @@ class ScriptedAnswer(StrictModel):
     """One response: what the model thinks, says and calls, in this order."""
 
     thinking: Prose | None = None
-    #: May quote the conversation: `{task}`, `{last_result}`, `{last_result.key}`.
+    #: May quote the conversation, as in `{task}` and `{last_result.key}`.
     text: Prose | None = None
     tool_calls: Items[ScriptedCall] = ()
     #: How long the model takes before it says anything.
@@ -59,7 +59,14 @@ class ScriptEntry(StrictModel):
     agent: Name
     #: A regular expression that is found in what the turn was asked; left out, all turns match.
     when: Prose | None = None
+    #: The tool whose result was the latest when it was asked; left out, any or none.
+    after: ToolName | None = None
     answers: Items[ScriptedAnswer]
 
-    def matches(self, agent: str, task: str) -> bool:
-        return agent == self.agent and (self.when is None or bool(re.search(self.when, task)))
+    def matches(self, agent: str, task: str, after: str | None = None) -> bool:
+        """Say whether this is for *agent*, asked for *task* after a result of the tool *after*."""
+        return (
+            agent == self.agent
+            and (self.when is None or bool(re.search(self.when, task)))
+            and self.after in {None, after}
+        )

@@ -71,7 +71,7 @@ class ScriptedModelClient:
 
     def _answer(self, agent: str, place: Place) -> ScriptedAnswer:
         for entry in self._entries:
-            if entry.matches(agent, place.task):
+            if entry.matches(agent, place.quotable.task, place.after):
                 return entry.answers[min(place.step, len(entry.answers) - 1)]
         return _unscripted(agent)
 

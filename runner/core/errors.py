@@ -13,6 +13,10 @@ RunnerError
   ConflictError
     InvalidMove
     ConversationBusy
+    WaitCycle
+    KeyConflict
+    LimitReached
+    InputsArrived
   DispatchFailed
   ModelError
     ModelUnavailable
@@ -86,6 +90,35 @@ class InvalidMove(ConflictError):
 
 class ConversationBusy(ConflictError):
     """Another turn of the conversation has not ended, so this one cannot run here and now."""
+
+
+class WaitCycle(ConflictError):
+    """This wait would close a circle of turns that wait for one another; nothing was stored."""
+
+
+class KeyConflict(ConflictError):
+    """The key was used before for something else; nothing is said about what."""
+
+
+class LimitReached(ConflictError):
+    """
+    A limit of the whole tree leaves no room for what was to be reserved; nothing was stored.
+
+    Attributes:
+        path: The limit by its YAML path in the root's definition.
+        limit: How much it allows in all.
+        left: How much of it is left.
+    """
+
+    def __init__(self, *, path: str, limit: int, left: int = 0) -> None:
+        super().__init__(f"{path} allows {limit}, and {left} are left")
+        self.path = path
+        self.limit = limit
+        self.left = left
+
+
+class InputsArrived(ConflictError):
+    """The turn was about to end when it was steered; nothing was stored, and it goes on."""
 
 
 class DispatchFailed(RunnerError):

@@ -2,12 +2,15 @@
 
 import secrets
 import time
+from hashlib import sha256
 from typing import NewType
 
 ConversationId = NewType("ConversationId", str)
 TurnId = NewType("TurnId", str)
 MessageId = NewType("MessageId", str)
 ExecutionId = NewType("ExecutionId", str)
+DeliveryId = NewType("DeliveryId", str)
+InputId = NewType("InputId", str)
 WorkerId = NewType("WorkerId", str)
 
 
@@ -25,6 +28,25 @@ def new_message_id() -> MessageId:
 
 def new_execution_id() -> ExecutionId:
     return ExecutionId(f"exec_{_uuid7_hex()}")
+
+
+def new_delivery_id() -> DeliveryId:
+    return DeliveryId(f"dlv_{_uuid7_hex()}")
+
+
+def new_input_id() -> InputId:
+    return InputId(f"input_{_uuid7_hex()}")
+
+
+def turn_id_of(execution_id: ExecutionId, *, index: int = 0) -> TurnId:
+    """
+    Name the turn that an execution launches: the same whenever the execution is run again.
+
+    It is a version 8 UUID over the execution's own id, so it keeps its place in time.
+    """
+    seed = execution_id.removeprefix("exec_")
+    digest = sha256(f"{seed}:{index}".encode()).hexdigest()
+    return TurnId(f"turn_{seed[:12]}8{digest[:3]}8{digest[3:18]}")
 
 
 def new_worker_id() -> WorkerId:

@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from runner.core.coordination import Delivery, Input, NewDelivery, Outcome, Reach, Receipts
 from runner.core.ids import ConversationId, TurnId, WorkerId
 from runner.core.messages import Message
 from runner.core.model import Delta, ModelRequest, ModelResponse, RenderedRequest
 from runner.core.records import (
     Claim,
     ClaimedTurn,
+    Committed,
     Conversation,
     Event,
     NewEvent,
@@ -73,10 +75,15 @@ class Intake(Protocol):
         Store a turn, its trigger and, when new, its conversation.
 
         A turn added as running is claimed under fence 1, and its trigger has its place already.
+        A turn with a parent takes one child and one iteration at its root, and its deadline is not
+        past its parent's; adding one whose id is stored already returns what is stored and takes
+        nothing. A turn that awaits turns which have not all ended begins as waiting.
 
         Raises:
-            NotFound: The conversation does not exist.
+            NotFound: The conversation, the parent or an awaited turn does not exist.
             ConversationBusy: *new* is to run at once but an earlier turn has not ended.
+            WaitCycle: What it awaits could not end before it does.
+            LimitReached: The tree has no room for it.
         """
         ...
 
@@ -97,7 +104,12 @@ class Journal(Protocol):
     def claim(
         self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
     ) -> ClaimedTurn | None:
-        """Claim a pending, due turn that is first in its lane, or return None."""
+        """
+        Claim a pending, due turn that is first in its lane, or return None.
+
+        A turn that is to be cancelled or whose deadline has passed is due whatever else it was to
+        wait for.
+        """
         ...
 
     def transcript(self, conversation_id: ConversationId) -> Sequence[Message]:
@@ -108,12 +120,28 @@ class Journal(Protocol):
         """Return the turn's executions in call order."""
         ...
 
-    def commit(self, write: StepWrite) -> TurnId | None:
+    def outcomes(self, turn_ids: Sequence[TurnId]) -> Sequence[Outcome]:
+        """Return how turns ended or stand, in the order asked for; unknown ones are left out."""
+        ...
+
+    def inputs(self, turn_id: TurnId) -> Sequence[Input]:
+        """Return the turn's queued inputs in order."""
+        ...
+
+    def commit(self, write: StepWrite) -> Committed:
         """
-        Write one step; when it ended the turn, return the next turn of the lane, if any.
+        Write one step, with everything it sets going: all of it or nothing.
+
+        A write that leaves the turn waiting stores the edges; when nothing awaited is open any
+        more, the turn is stored as pending instead. A write that ends the turn ends the waits for
+        it, and each turn that waited for nothing else is pending in the same transaction.
 
         Raises:
             ClaimLost: The claim is no longer the turn's.
+            LimitReached: The tree has no room for what is to be reserved.
+            InputsArrived: The turn was to end, and inputs it does not take have arrived.
+            WaitCycle: What the turn is to wait for could not end before it does.
+            NotFound: A turn it is to wait for does not exist.
         """
         ...
 
@@ -131,7 +159,19 @@ class Sweeps(Protocol):
     """How the store is repaired. Each call handles at most *limit* rows, oldest first."""
 
     def release_expired(self, *, limit: int) -> Sequence[TurnId]:
-        """Move running turns whose lease is over back to pending, and return them."""
+        """
+        Move running turns whose lease is over back to pending, and return them.
+
+        Inline turns become stale instead and are not returned: their process was somebody's.
+        """
+        ...
+
+    def release_overdue(self, *, limit: int) -> Sequence[TurnId]:
+        """Make started turns that wait, are paused or stale past their deadline pending."""
+        ...
+
+    def release_joined(self, *, limit: int) -> Sequence[TurnId]:
+        """Make waiting turns pending of which nothing awaited is open any more."""
         ...
 
     def fail_overdue(self, *, limit: int) -> Sequence[TurnId]:
@@ -156,6 +196,90 @@ class Sweeps(Protocol):
         ...
 
 
+class Controls(Protocol):
+    """
+    How people take hold of turns. Each is one transaction, idempotent, and right at any moment.
+
+    A turn below another is locked before it, as everywhere.
+    """
+
+    def cancel(self, turn_id: TurnId, *, reach: Reach) -> Receipts:
+        """
+        Cancel a turn, and with cascade everything below it.
+
+        What has not started is cancelled at once. What has started is marked, loses its claim, and
+        becomes pending, so that whoever claims it next closes its open calls and ends it; those
+        turns are to be woken.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        ...
+
+    def pause(self, turn_id: TurnId, *, reach: Reach) -> Receipts:
+        """
+        Pause a turn: a running one at its next boundary, any other at once.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        ...
+
+    def resume(self, turn_id: TurnId, *, reach: Reach) -> Receipts:
+        """
+        Let paused and stale turns go on from where they were, and take back what was requested.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        ...
+
+    def steer(self, turn_id: TurnId, *, key: str, text: str) -> Input:
+        """
+        Queue an input for a turn that has not ended; the same key and text is the same input.
+
+        Raises:
+            NotFound: There is no such turn.
+            InvalidMove: It has ended.
+            KeyConflict: The key was used for another text.
+        """
+        ...
+
+
+class Deliveries(Protocol):
+    """How messages get into conversations, once each."""
+
+    def deliver(self, new: NewDelivery, *, settles: TurnId | None = None) -> Delivery:
+        """
+        Put a message and its continuation into a conversation, or return what the key gave before.
+
+        Args:
+            new: The delivery.
+            settles: The ended turn whose callback this is; no more is owed for it afterwards.
+
+        Raises:
+            NotFound: The destination does not exist.
+            KeyConflict: The key was used for another source, destination or text.
+        """
+        ...
+
+    def callbacks_due(self, *, limit: int) -> Sequence[Turn]:
+        """Return ended turns whose callback has not been delivered."""
+        ...
+
+    def drop_callback(self, turn_id: TurnId, *, reason: str) -> None:
+        """Owe no callback for a turn any more, and record why."""
+        ...
+
+    def inbox(self, conversation_id: ConversationId) -> Sequence[Delivery]:
+        """Return what was delivered to a conversation, oldest first."""
+        ...
+
+    def outbox(self, conversation_id: ConversationId) -> Sequence[Delivery]:
+        """Return what was sent from a conversation, oldest first."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TurnFilter:
     """Which turns to list; everything by default."""
@@ -163,6 +287,8 @@ class TurnFilter:
     statuses: Collection[TurnStatus] = ()
     agent: str | None = None
     conversation_id: ConversationId | None = None
+    #: Roots only.
+    roots: bool = False
     #: Newest first.
     limit: int = 50
 
@@ -196,7 +322,29 @@ class Views(Protocol):
         """Return a conversation's messages, and after them the triggers of turns not started."""
         ...
 
+    def tree(self, turn_id: TurnId) -> Sequence[Turn]:
+        """
+        Return a turn and everything below it, parents before children, in order of launch.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        ...
+
+    def latest_turn(self, conversation_id: ConversationId) -> Turn:
+        """
+        Return the turn of a conversation that was added last.
+
+        Raises:
+            NotFound: There is none.
+        """
+        ...
+
     def tool_executions(self, turn_id: TurnId) -> Sequence[ToolExecution]: ...
+
+    def inputs(self, turn_id: TurnId) -> Sequence[Input]:
+        """Return every input that a turn was given, in order."""
+        ...
 
     def events(self, turn_id: TurnId, *, after: int = 0, limit: int = 500) -> Sequence[Event]:
         """Return a turn's events with an id above *after*, in order."""

@@ -1,15 +1,23 @@
 """Conversations, turns, executions and events, as read from and written to the store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from runner.core.ids import ConversationId, ExecutionId, TurnId, WorkerId
+from runner.core.ids import (
+    ConversationId,
+    ExecutionId,
+    InputId,
+    MessageId,
+    TurnId,
+    WorkerId,
+)
 from runner.core.jsonvalue import JsonObject, JsonValue
 from runner.core.messages import Message
 from runner.core.model import Usage
 from runner.core.states import ExecutionStatus, Phase, TurnStatus
+from runner.core.tree import Place, Reservation, TreeUse
 
 
 class TurnKind(StrEnum):
@@ -51,6 +59,9 @@ class Turn:
     kind: TurnKind
     status: TurnStatus
     phase: Phase
+    place: Place
+    #: What the tree has used; meaningful on a root.
+    use: TreeUse = field(default_factory=TreeUse)
     #: Place in the conversation's lane, from 1, in order of submission; None until submitted.
     lane: int | None = None
     #: The number every write of the current claim names.
@@ -61,8 +72,22 @@ class Turn:
     claims: int = 0
     #: Model requests reserved, the current one included.
     iterations: int = 1
-    #: Tool executions that were started or are to be started next.
+    #: Tool executions counted against the limits.
     tool_executions: int = 0
+    #: The turns it was submitted to wait for, whose results are part of what it is told.
+    awaits: Sequence[TurnId] = ()
+    #: Awaited turns that have not ended.
+    open_waits: int = 0
+    #: Turns that wait for this one.
+    waiters: int = 0
+    #: Inputs that are not in the transcript yet.
+    open_inputs: int = 0
+    pause_requested: bool = False
+    cancel_requested: bool = False
+    #: It runs in the process that asked for it; when that dies, a person decides.
+    is_inline: bool = False
+    #: The conversation that is told of its end.
+    callback_to: ConversationId | None = None
     #: Attempts at the current model request that failed.
     attempts: int = 0
     usage: Usage = field(default_factory=Usage)
@@ -98,6 +123,8 @@ class ToolExecution:
     status: ExecutionStatus
     #: The fence under which it was marked running.
     fence: int | None = None
+    #: The turns that work on it.
+    awaits: Sequence[TurnId] = ()
     created_at: datetime | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
@@ -154,8 +181,12 @@ class NewTurn:
     kind: TurnKind
     status: TurnStatus
     trigger: Message
-    #: From submission to the end of the turn, queueing included.
+    #: From submission to the end of the turn, queueing included; never past its parent's end.
     timeout: timedelta
+    place: Place
+    #: Turns that have to end first; with any, the turn begins as waiting.
+    awaits: Sequence[TurnId] = ()
+    callback_to: ConversationId | None = None
     principal: JsonObject | None = None
     context: JsonObject = field(default_factory=dict)
     metadata: JsonObject = field(default_factory=dict)
@@ -185,6 +216,8 @@ class ExecutionMove:
 
     id: ExecutionId
     status: ExecutionStatus
+    #: The turns that work on it, once it is waiting.
+    awaits: Sequence[TurnId] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,5 +234,26 @@ class StepWrite:
     planned: Sequence[ToolExecution] = ()
     moves: Sequence[ExecutionMove] = ()
     events: Sequence[NewEvent] = ()
+    reserve: Reservation = field(default_factory=Reservation)
+    #: Turns to create below this one, pending.
+    children: Sequence[NewTurn] = ()
+    #: Inputs that this step's messages hold, each with its message.
+    inputs: Mapping[InputId, MessageId] = field(default_factory=dict)
+    #: A turn in the same conversation that takes over inputs the ended turn did not.
+    continuation: NewTurn | None = None
     #: When handing back: how long from now the turn is not to be claimed.
     delay: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Committed:
+    """What a commit found and set going."""
+
+    #: Turns to wake: the next of the lane, parents whose last child ended, children created.
+    wake: Sequence[TurnId] = ()
+    #: What was asked of the turn meanwhile.
+    pause_requested: bool = False
+    cancel_requested: bool = False
+    open_inputs: int = 0
+    #: For a turn that became waiting: none of what it waits for is open any more.
+    is_ready: bool = False

@@ -12,16 +12,19 @@ class TurnStatus(StrEnum):
     Where a turn stands.
 
         prepared ─submit─▶ pending ─claim─▶ running ─▶ completed | failed | cancelled
-                             ▲   ▲            │  │
-                             │   └── waiting ◀┘  └▶ paused
-                             └──────────────────────┘
+                             ▲  ▲             │ │ │
+                             │  └── waiting ◀─┘ │ └─▶ stale ─resume─▶ pending
+                             └───── paused ◀────┘
+
+    Whatever is submitted and has not ended can be paused and cancelled.
     """
 
     PREPARED = "prepared"  #: Stored and shown, not submitted.
     PENDING = "pending"  #: Ready, or due later, until a worker claims it.
     RUNNING = "running"  #: Claimed; exactly one execution may write to it.
-    WAITING = "waiting"  #: Holds no worker until what it waits for has ended.
+    WAITING = "waiting"  #: Holds no worker until every turn it waits for has ended.
     PAUSED = "paused"  #: Stopped by a person; only resume continues it.
+    STALE = "stale"  #: Ran inline in a process that died; a person decides with resume or cancel.
     COMPLETED = "completed"  #: Ended with a result.
     FAILED = "failed"  #: Ended with an error.
     CANCELLED = "cancelled"  #: Ended on request.
@@ -34,32 +37,42 @@ class TurnStatus(StrEnum):
         return status in _MOVES[self]
 
 
+_ENDS: Final = frozenset({TurnStatus.COMPLETED, TurnStatus.FAILED, TurnStatus.CANCELLED})
 _MOVES: Final[Mapping[TurnStatus, frozenset[TurnStatus]]] = {
-    TurnStatus.PREPARED: frozenset({TurnStatus.PENDING, TurnStatus.RUNNING, TurnStatus.CANCELLED}),
-    TurnStatus.PENDING: frozenset(
-        {TurnStatus.RUNNING, TurnStatus.PAUSED, TurnStatus.FAILED, TurnStatus.CANCELLED}
-    ),
-    TurnStatus.RUNNING: frozenset(
+    TurnStatus.PREPARED: frozenset(
         {
             TurnStatus.PENDING,
             TurnStatus.WAITING,
+            TurnStatus.RUNNING,
             TurnStatus.PAUSED,
-            TurnStatus.COMPLETED,
-            TurnStatus.FAILED,
             TurnStatus.CANCELLED,
         }
     ),
+    TurnStatus.PENDING: frozenset(
+        {TurnStatus.RUNNING, TurnStatus.PAUSED, TurnStatus.FAILED, TurnStatus.CANCELLED}
+    ),
+    TurnStatus.RUNNING: _ENDS
+    | {TurnStatus.PENDING, TurnStatus.WAITING, TurnStatus.PAUSED, TurnStatus.STALE},
     TurnStatus.WAITING: frozenset(
         {TurnStatus.PENDING, TurnStatus.PAUSED, TurnStatus.FAILED, TurnStatus.CANCELLED}
     ),
-    TurnStatus.PAUSED: frozenset({TurnStatus.PENDING, TurnStatus.FAILED, TurnStatus.CANCELLED}),
+    TurnStatus.PAUSED: frozenset(
+        {TurnStatus.PENDING, TurnStatus.WAITING, TurnStatus.FAILED, TurnStatus.CANCELLED}
+    ),
+    TurnStatus.STALE: frozenset({TurnStatus.PENDING, TurnStatus.FAILED, TurnStatus.CANCELLED}),
     TurnStatus.COMPLETED: frozenset(),
     TurnStatus.FAILED: frozenset(),
     TurnStatus.CANCELLED: frozenset(),
 }
 
 #: Submitted and not ended: what keeps a later turn of the same conversation from starting.
-LIVE: Final = (TurnStatus.PENDING, TurnStatus.RUNNING, TurnStatus.WAITING, TurnStatus.PAUSED)
+LIVE: Final = (
+    TurnStatus.PENDING,
+    TurnStatus.RUNNING,
+    TurnStatus.WAITING,
+    TurnStatus.PAUSED,
+    TurnStatus.STALE,
+)
 
 
 class Phase(StrEnum):
@@ -74,14 +87,20 @@ class ExecutionStatus(StrEnum):
     """
     Where one tool execution stands.
 
-        planned ─▶ running ─▶ completed | failed | timed_out | interrupted
-           └────────────────▶ refused | skipped | completed | failed | timed_out
+        planned ─▶ ready ─▶ running ─▶ completed | failed | timed_out | interrupted
+           │         │
+           │         └─▶ completed | failed | timed_out        (replay-safe: never marked running)
+           ├─▶ waiting ─▶ completed | failed | interrupted     (other turns work on it)
+           └─▶ refused | skipped
 
-    A replay-safe tool goes from planned to its end without being marked running.
+    Ready and running executions are counted against the limits; one that was marked running and
+    provably not begun goes back to ready.
     """
 
     PLANNED = "planned"  #: Asked for; nothing of it has happened.
+    READY = "ready"  #: Counted, and not begun as far as it matters.
     RUNNING = "running"  #: Its effect may have begun.
+    WAITING = "waiting"  #: Other turns work on it.
     COMPLETED = "completed"  #: It returned.
     FAILED = "failed"  #: It raised.
     TIMED_OUT = "timed_out"  #: It ran past its limit; it may still have had its effect.
@@ -91,7 +110,17 @@ class ExecutionStatus(StrEnum):
 
     @property
     def is_ended(self) -> bool:
-        return self not in {ExecutionStatus.PLANNED, ExecutionStatus.RUNNING}
+        return self not in _OPEN
+
+
+_OPEN: Final = frozenset(
+    {
+        ExecutionStatus.PLANNED,
+        ExecutionStatus.READY,
+        ExecutionStatus.RUNNING,
+        ExecutionStatus.WAITING,
+    }
+)
 
 
 def ensure_move(current: TurnStatus, to: TurnStatus) -> None:

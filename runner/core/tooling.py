@@ -68,10 +68,19 @@ class Recovery(StrEnum):
     REPLAY_SAFE = "replay_safe"  #: Running it again with the same key does no harm.
 
 
+class Carrier(StrEnum):
+    """Who carries a tool's calls out."""
+
+    FUNCTION = "function"  #: The tool itself, in the worker that holds the turn.
+    SUB_AGENT = "sub_agent"  #: A child turn, while the turn waits and holds no worker.
+    JOIN = "join"  #: Turns that are there already, while the turn waits and holds no worker.
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolRules:
     """How the engine treats a tool's calls."""
 
+    carrier: Carrier = Carrier.FUNCTION
     recovery: Recovery = Recovery.UNKNOWN
     #: Success ends the turn.
     terminal: bool = False

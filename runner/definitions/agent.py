@@ -16,7 +16,7 @@ from runner.definitions.scalars import (
     ToolName,
 )
 from runner.definitions.thinking import Thinking
-from runner.definitions.tool import KIND_KEYS, BuiltinTool, PythonTool
+from runner.definitions.tool import KIND_KEYS, AnyBuiltinTool, PythonTool
 from runner.definitions.variants import MAPPING, TEXT, by_key, by_shape, tag
 
 PromptMode: TypeAlias = Literal["full", "minimal", "task", "none"]
@@ -31,20 +31,32 @@ SchemaSource: TypeAlias = Annotated[
 ToolEntry: TypeAlias = Annotated[
     Annotated[ToolName, Tag(TEXT)]
     | Annotated[PythonTool, Tag(tag("python"))]
-    | Annotated[BuiltinTool, Tag(tag("builtin"))],
+    | Annotated[AnyBuiltinTool, Tag(tag("builtin"))],
     by_key(
         *KIND_KEYS, expected="the name of a tool, or a tool with one of the keys python, builtin"
     ),
 ]
 
+#: An agent by its name, or written here.
+SubAgentEntry: TypeAlias = Annotated[
+    Annotated[Name, Tag(TEXT)] | Annotated["AgentDefinition", Tag(MAPPING)],
+    by_shape("the name of an agent, or an agent"),
+]
+
 
 class Limits(StrictModel):
-    """The most a turn may use; what is left out is inherited."""
+    """The most a turn, with all turns below it, may use; what is left out is inherited."""
 
     max_iterations: Count | None = None
     timeout: Duration | None = None
     max_tool_executions: Count | None = None
     max_tool_executions_by_name: dict[ToolName, Count] | None = None
+    #: Levels of turns below it.
+    max_depth: Count | None = None
+    #: Turns below it, on all levels together.
+    max_children: Count | None = None
+    #: Sub-agents that one answer of the model may start at once.
+    max_fan_out: Count | None = None
 
 
 class PromptSettings(StrictModel):
@@ -65,6 +77,8 @@ class AgentDefinition(StrictModel):
     #: A file with the instructions, in place of `instructions`.
     instructions_file: RelativePath | None = None
     tools: Items[ToolEntry] = ()
+    #: Agents that it may give tasks to, each as a tool named like the agent.
+    sub_agents: Items[SubAgentEntry] = ()
     limits: Limits | None = None
     thinking: Thinking | None = None
     #: What a run's input must be.

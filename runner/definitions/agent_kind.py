@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path as FilePath
-from typing import get_args
 
 from pydantic import JsonValue
 
@@ -17,108 +16,152 @@ from runner.definitions.nodes import Path
 from runner.definitions.paths import read_text
 from runner.definitions.problem import Problem
 from runner.definitions.schema_files import check_inline, include
+from runner.definitions.sub_agents import check_loops, check_sub_agents
 from runner.definitions.surroundings import Surroundings
-from runner.definitions.tool import BuiltinTool, ToolDefinition
+from runner.definitions.tool import COORDINATION_TOOLS, ToolDefinition
 from runner.definitions.variants import nearest
 
 _SCHEMA_KEYS = ("input_schema", "output_schema")
 
 
 def complete(
-    agent: AgentDefinition, document: Document
+    agent: AgentDefinition, document: Document, at: Path = ()
 ) -> tuple[AgentDefinition, list[Problem], list[FilePath]]:
     """Make an agent independent of files: instructions, schemas and folders are put in."""
     changes: dict[str, object] = {}
     problems: list[Problem] = []
     files: list[FilePath] = []
     if agent.instructions_file is not None:
-        text, path, found = _instructions(agent.instructions_file, document)
+        text, path, found = _instructions(agent.instructions_file, document, at)
         changes |= {"instructions": text, "instructions_file": None}
         problems += found
         files += [path] if path else []
     for key in _SCHEMA_KEYS:
         source: dict[str, JsonValue] | str | None = getattr(agent, key)
         if isinstance(source, str):
-            changes[key], found, path = include(document, (key,), source)
+            changes[key], found, path = include(document, (*at, key), source)
             problems += found
             files += [path] if path else []
-    tools: list[str | ToolDefinition] = []
-    for index, tool in enumerate(agent.tools):
-        if isinstance(tool, str):
-            tools.append(tool)
-            continue
-        completed, found = tool_kind.complete(tool, document, ("tools", index))
-        tools.append(completed)
-        problems += found
-    return agent.model_copy(update={**changes, "tools": tuple(tools)}), problems, files
+    changes["tools"], found = _complete_tools(agent, document, at)
+    problems += found
+    changes["sub_agents"], found, more = _complete_sub_agents(agent, document, at)
+    return agent.model_copy(update=changes), problems + found, files + more
 
 
 def check(
     agent: AgentDefinition, document: Document, surroundings: Surroundings
 ) -> Iterator[Problem]:
     """Tell what in an agent refers to what is not there."""
+    yield from _check(agent, document, surroundings, ())
+    yield from check_loops(agent, document, surroundings)
+
+
+def _complete_tools(
+    agent: AgentDefinition, document: Document, at: Path
+) -> tuple[tuple[str | ToolDefinition, ...], list[Problem]]:
+    tools: list[str | ToolDefinition] = []
+    problems: list[Problem] = []
+    for index, tool in enumerate(agent.tools):
+        if isinstance(tool, str):
+            tools.append(tool)
+            continue
+        completed, found = tool_kind.complete(tool, document, (*at, "tools", index))
+        tools.append(completed)
+        problems += found
+    return tuple(tools), problems
+
+
+def _complete_sub_agents(
+    agent: AgentDefinition, document: Document, at: Path
+) -> tuple[tuple[str | AgentDefinition, ...], list[Problem], list[FilePath]]:
+    sub_agents: list[str | AgentDefinition] = []
+    problems: list[Problem] = []
+    files: list[FilePath] = []
+    for index, entry in enumerate(agent.sub_agents):
+        if isinstance(entry, str):
+            sub_agents.append(entry)
+            continue
+        completed, found, more = complete(entry, document, (*at, "sub_agents", index))
+        sub_agents.append(completed)
+        problems += found
+        files += more
+    return tuple(sub_agents), problems, files
+
+
+def _check(
+    agent: AgentDefinition, document: Document, surroundings: Surroundings, at: Path
+) -> Iterator[Problem]:
     if agent.model is not None:
         flaw = check_reference(agent.model, surroundings.config)
         if flaw and surroundings.unsure.isdisjoint({"clients", "models"}):
-            yield document.problem(("model",), flaw.code, flaw.message, hint=flaw.hint)
+            yield document.problem((*at, "model"), flaw.code, flaw.message, hint=flaw.hint)
     for key in _SCHEMA_KEYS:
         schema = getattr(agent, key)
-        if isinstance(document.plain((key,)), dict) and isinstance(schema, dict):
-            yield from check_inline(document, (key,), schema)
-    yield from _check_tools(agent, document, surroundings)
+        if isinstance(document.plain((*at, key)), dict) and isinstance(schema, dict):
+            yield from check_inline(document, (*at, key), schema)
+    yield from _check_tools(agent, document, surroundings, at)
+    yield from check_sub_agents(agent, document, surroundings, at)
+    for index, entry in enumerate(agent.sub_agents):
+        if not isinstance(entry, str):
+            yield from _check(entry, document, surroundings, (*at, "sub_agents", index))
     if agent.limits is not None:
-        yield from _check_limits(agent, agent.limits, document)
+        yield from _check_limits(agent, agent.limits, document, at)
 
 
 def _instructions(
-    text: str, document: Document
+    text: str, document: Document, at: Path
 ) -> tuple[str | None, FilePath | None, list[Problem]]:
-    at = ("instructions_file",)
-    if "instructions" in document.keys:
+    place = (*at, "instructions_file")
+    if document.has((*at, "instructions")):
         message = "only one of instructions and instructions_file may be given"
-        return None, None, [document.problem(at, Code.KEY_CONFLICT, message, at_key=True)]
+        return None, None, [document.problem(place, Code.KEY_CONFLICT, message, at_key=True)]
     try:
         path = document.base.resolve(text)
         if path == document.file.resolve():
             raise PathRefused(Code.RECURSIVE_FILE, "the file names itself")  # noqa: TRY301
         return read_text(path), path, []
     except PathRefused as refused:
-        return None, None, [document.problem(at, Code.named(refused.code), str(refused))]
+        return None, None, [document.problem(place, Code.named(refused.code), str(refused))]
 
 
 def _check_tools(
-    agent: AgentDefinition, document: Document, surroundings: Surroundings
+    agent: AgentDefinition, document: Document, surroundings: Surroundings, at: Path
 ) -> Iterator[Problem]:
     seen = Counter[str]()
     for index, tool in enumerate(agent.tools):
-        at: Path = ("tools", index)
+        place: Path = (*at, "tools", index)
         name = tool if isinstance(tool, str) else tool.name
         seen[name] += 1
         if seen[name] > 1:
             message = f"the agent has the tool {name!r} already"
-            yield document.problem(at, Code.DUPLICATE_TOOL, message)
+            yield document.problem(place, Code.DUPLICATE_TOOL, message)
         elif not isinstance(tool, str):
-            yield from tool_kind.check(tool, document, surroundings, at)
-        elif tool not in surroundings.tools:
-            meant = nearest(tool, surroundings.tools)
-            hint = f"did you mean {meant!r}?" if meant else _how_to_define(tool)
-            yield document.problem(at, Code.UNKNOWN_TOOL, f"no tool {tool!r}", hint=hint)
+            yield from tool_kind.check(tool, document, surroundings, place)
+        elif tool not in surroundings.tools and tool not in COORDINATION_TOOLS:
+            hint = _tool_hint(tool, surroundings)
+            yield document.problem(place, Code.UNKNOWN_TOOL, f"no tool {tool!r}", hint=hint)
 
 
-def _how_to_define(tool: str) -> str:
-    if tool in get_args(BuiltinTool.model_fields["builtin"].annotation):
-        return f"write {{name: {tool}, builtin: {tool}}} to have the builtin"
-    return "define it in a file with kind: tool"
+def _tool_hint(name: str, surroundings: Surroundings) -> str:
+    if name in surroundings.agents:
+        return "it is an agent: name it under sub_agents"
+    meant = nearest(name, {**surroundings.tools, **COORDINATION_TOOLS})
+    return f"did you mean {meant!r}?" if meant else "define it in a file with kind: tool"
 
 
-def _check_limits(agent: AgentDefinition, limits: Limits, document: Document) -> Iterator[Problem]:
-    names = {tool if isinstance(tool, str) else tool.name for tool in agent.tools}
+def _check_limits(
+    agent: AgentDefinition, limits: Limits, document: Document, at: Path
+) -> Iterator[Problem]:
+    names = {
+        entry if isinstance(entry, str) else entry.name
+        for entry in (*agent.tools, *agent.sub_agents)
+    }
     for name in limits.max_tool_executions_by_name or {}:
         if name in names:
             continue
         meant = nearest(name, names)
         yield document.problem(
-            ("limits", "max_tool_executions_by_name", name),
+            (*at, "limits", "max_tool_executions_by_name", name),
             Code.UNKNOWN_TOOL,
             f"the agent has no tool {name!r}",
             hint=f"did you mean {meant!r}?" if meant else "",

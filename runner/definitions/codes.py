@@ -7,6 +7,7 @@ from typing import Self
 class Code(StrEnum):
     """What is wrong, as a word that programs may rely on."""
 
+    AGENT_LOOP = "agent-loop", "Agents can start each other in a circle."
     BAD_DURATION = "bad-duration", "A duration is not written like `30s`, `10m` or `1h30m`."
     BAD_INTERPOLATION = "bad-interpolation", "A `${` is not followed by a variable and a `}`."
     BAD_NAME = "bad-name", "A name has characters or a length that names may not have."
@@ -19,7 +20,7 @@ class Code(StrEnum):
     COMPLEX_KEY = "complex-key", "A key of a mapping is not a plain text."
     DUPLICATE_DEFINITION = "duplicate-definition", "Two definitions of a kind have the same name."
     DUPLICATE_KEY = "duplicate-key", "A mapping has the same key twice."
-    DUPLICATE_TOOL = "duplicate-tool", "An agent has two tools of the same name."
+    DUPLICATE_TOOL = "duplicate-tool", "An agent has two tools or sub-agents of the same name."
     EMPTY_FILE = "empty-file", "A file beneath the agents folder holds no definition."
     FILE_TOO_LARGE = "file-too-large", "A file is larger than 1 MB."
     IMPORT_FAILED = "import-failed", "A function that a tool names cannot be imported or used."
@@ -30,6 +31,7 @@ class Code(StrEnum):
     MISSING_VARIABLE = "missing-variable", "A variable without a default is not set."
     MODULE_NOT_ALLOWED = "module-not-allowed", "A module is not listed in `python_modules`."
     NOT_TEXT = "not-text", "A file is not UTF-8, or holds a character that YAML does not allow."
+    NOTHING_TO_LAUNCH = "nothing-to-launch", "A tool starts agents, and there are none for it."
     NULL_VALUE = "null-value", "A key stands without a value."
     PATH_OUTSIDE = "path-outside", "A path is absolute or leads outside the project."
     RECURSIVE_ALIAS = "recursive-alias", "An alias stands inside what it refers to."
@@ -38,6 +40,7 @@ class Code(StrEnum):
     TOO_DEEP = "too-deep", "Values are nested too deeply."
     TOO_MANY_PROBLEMS = "too-many-problems", "A file has more problems than are listed."
     TOO_MANY_VALUES = "too-many-values", "A document, with its aliases written out, is too large."
+    UNKNOWN_AGENT = "unknown-agent", "An agent is named that no file defines."
     UNKNOWN_ALIAS = "unknown-alias", "An alias refers to an anchor that does not exist."
     UNKNOWN_CLIENT = "unknown-client", "A client is named that the config does not declare."
     UNKNOWN_KEY = "unknown-key", "A key is not one that is known here."

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Final, TypeAlias
 
@@ -10,12 +11,20 @@ from pydantic import BaseModel, JsonValue, TypeAdapter
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
 from runner.definitions.scalars import PROSE_KEY
-from runner.definitions.tool import BuiltinTool, PythonTool, ToolDefinition
+from runner.definitions.tool import (
+    BuiltinTool,
+    LaunchAgentTool,
+    PythonTool,
+    SendMessageTool,
+    ToolDefinition,
+    WaitForTool,
+)
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 JsonSchema: TypeAlias = dict[str, JsonValue]
 
+_TOOLS: Final = (PythonTool, BuiltinTool, LaunchAgentTool, WaitForTool, SendMessageTool)
 _VARIABLE: Final[JsonSchema] = {"type": "string", "pattern": r"\$\{"}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
 _ABOUT: Final = ("description", "default")
@@ -25,11 +34,9 @@ _LIMITING: Final = frozenset({"const", "enum", "maxLength", "minLength", "patter
 def schema_texts() -> Mapping[str, str]:
     """The schemas by file name."""
     schemas = {
-        "agent": _document(_of(AgentDefinition.model_json_schema()), "One agent.", ()),
+        "agent": _document(_of(_unfolded(AgentDefinition.model_json_schema())), "One agent.", ()),
         "tool": _document(
-            _of(TypeAdapter(ToolDefinition).json_schema(), PythonTool, BuiltinTool),
-            "One tool.",
-            ("kind",),
+            _of(TypeAdapter(ToolDefinition).json_schema(), *_TOOLS), "One tool.", ("kind",)
         ),
         "definition": _any_definition(),
         "config": _document(_of(Config.model_json_schema()), "The operator's config.", ()),
@@ -49,6 +56,13 @@ def write_schemas(folder: Path) -> tuple[Path, ...]:
         path.write_text(text, encoding="utf-8")
         written.append(path)
     return tuple(written)
+
+
+def _unfolded(raw: JsonSchema) -> JsonSchema:
+    """Write the schema of a model that holds itself out once, so that a document can differ."""
+    definitions = _object(raw["$defs"])
+    name = str(raw["$ref"]).rpartition("/")[2]
+    return {"$defs": definitions, **deepcopy(_object(definitions[name]))}
 
 
 def _of(raw: JsonSchema, *documents: type[BaseModel]) -> JsonSchema:

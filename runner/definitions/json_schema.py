@@ -16,7 +16,16 @@ from referencing.jsonschema import DRAFT202012
 MAX_COMPLAINTS: Final = 10
 
 #: Keywords whose content is data, not schema.
-_DATA: Final = frozenset({"const", "default", "enum", "examples"})
+DATA_KEYWORDS: Final = frozenset({"const", "default", "enum", "examples"})
+
+#: Keywords whose content is schemas by names that are not keywords.
+NAMING_KEYWORDS: Final = frozenset(
+    {"$defs", "definitions", "dependentSchemas", "patternProperties", "properties"}
+)
+
+#: Keywords that say where else in the schema to look.
+REFERENCE_KEYWORDS: Final = frozenset({"$ref", "$dynamicRef"})
+
 _TYPES: Final = ("array", "boolean", "integer", "null", "number", "object", "string")
 _LONGEST: Final = 200
 _BOUNDS: Final = {
@@ -47,7 +56,7 @@ class SchemaComplaint:
 class Validator:
     """Tells what in a value does not fit a schema, in sentences that never quote the value."""
 
-    def __init__(self, schema: Mapping[str, JsonValue]) -> None:
+    def __init__(self, schema: Mapping[str, object]) -> None:
         self._validator = Draft202012Validator(schema, registry=Registry())
 
     def complaints(self, value: object) -> tuple[str, ...]:
@@ -97,10 +106,19 @@ def _references(
             yield from _references(item, (*path, index))
     elif isinstance(value, Mapping):
         for key, item in value.items():
-            if key in {"$ref", "$dynamicRef"} and isinstance(item, str):
-                yield (*path, key), item
-            elif key not in _DATA:
-                yield from _references(item, (*path, key))
+            yield from _references_at(key, item, (*path, key))
+
+
+def _references_at(
+    key: str, value: JsonValue, path: tuple[str | int, ...]
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    if key in REFERENCE_KEYWORDS and isinstance(value, str):
+        yield path, value
+    elif key in NAMING_KEYWORDS and isinstance(value, Mapping):
+        for name, inner in value.items():
+            yield from _references(inner, (*path, name))
+    elif key not in DATA_KEYWORDS:
+        yield from _references(value, path)
 
 
 def _endless(schema: Mapping[str, JsonValue]) -> tuple[SchemaComplaint, ...]:

@@ -79,7 +79,8 @@ def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project
             flaws = references.check(draft)
             more += flaws
             definition = draft.reading.definition
-            if definition is not None and not draft.reading.problems and not flaws:
+            is_sound = not any(flaw.is_error for flaw in (*draft.reading.problems, *flaws))
+            if definition is not None and is_sound:
                 sound.append((definition, draft.location))
         problems += file.show(more)
     readings = [draft.reading for file in files for draft in file.drafts]

@@ -3,25 +3,40 @@
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
+from runner.definitions.agent import AgentDefinition
 from runner.definitions.codes import Code
 from runner.definitions.config_loader import LoadedConfig
 from runner.definitions.definition_file import DefinitionFile, Draft
+from runner.definitions.launch_graph import loops
 from runner.definitions.problem import Problem
 from runner.definitions.source import MAX_PROBLEMS
 from runner.definitions.surroundings import Surroundings
+from runner.definitions.tool import ToolDefinition
 
 
 def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Surroundings:
     """What the definitions in some files may refer to."""
-    names = set[str]()
+    agents: dict[str, AgentDefinition | None] = {}
+    tools: dict[str, ToolDefinition | None] = {}
+    lost: dict[str, None] = {}
     for file in files:
-        names |= file.lost_names
-        names |= {draft.name for draft in file.drafts if draft.kind == "tool"}
+        lost |= dict.fromkeys(file.lost_names)
+        for draft in file.drafts:
+            definition = draft.reading.definition
+            if draft.kind == "agent":
+                agent = definition if isinstance(definition, AgentDefinition) else None
+                agents.setdefault(draft.name, agent)
+            else:
+                tool = None if isinstance(definition, AgentDefinition) else definition
+                tools.setdefault(draft.name, tool)
+    agents, tools = {**lost, **agents}, {**lost, **tools}
     return Surroundings(
         root=loaded.root,
         config=loaded.config,
         unsure=loaded.unsure,
-        tools=frozenset(names),
+        agents=agents,
+        tools=tools,
+        loops=loops(agents, tools),
     )
 
 

@@ -1,6 +1,6 @@
 """What a model says about each place of the document it reads, before it reads it."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from types import NoneType, UnionType
 from typing import Annotated, Union, get_args, get_origin
@@ -39,12 +39,12 @@ class Shape:
     @cached_property
     def is_secret(self) -> bool:
         """Whether a value here is secret."""
-        return any(isinstance(kind, type) and issubclass(kind, Secret) for kind, _ in self._types)
+        return any(_is_secret(kind) for kind, _ in self._types)
 
     @cached_property
     def hides(self) -> bool:
         """Whether a value here is secret, or stands where secrets may be."""
-        return self.is_secret or any(Shape(*_inner_types(kind)).hides for kind, _ in self._types)
+        return _has_secret((kind for kind, _ in self._types), set())
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
@@ -90,6 +90,17 @@ def _members(
 
 def _is_prose(marks: tuple[object, ...]) -> bool:
     return any(isinstance(mark, ProseMark) for mark in marks)
+
+
+def _is_secret(kind: object) -> bool:
+    return isinstance(kind, type) and issubclass(kind, Secret)
+
+
+def _has_secret(annotations: Iterable[object], passed: set[object]) -> bool:
+    """Look into each type once, because a model may hold itself."""
+    kinds = {kind for annotation in annotations for kind, _ in _members(annotation, ())} - passed
+    passed |= kinds
+    return any(_is_secret(kind) or _has_secret(_inner_types(kind), passed) for kind in kinds)
 
 
 def _fields(kind: object) -> Mapping[str, object]:

@@ -2,15 +2,17 @@
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator
 from typing import Self
 
 from pydantic import Field, JsonValue
 
 from runner.core.errors import ConfigError
-from runner.definitions.agent import Limits, PromptMode
+from runner.definitions.agent import AgentDefinition, Limits, PromptMode
 from runner.definitions.base import Items, StrictModel
 from runner.definitions.models import client_in_use, model_config
 from runner.definitions.project import Project
+from runner.definitions.registry import Registry
 from runner.definitions.scalars import (
     Count,
     Duration,
@@ -21,7 +23,7 @@ from runner.definitions.scalars import (
     parse_duration,
 )
 from runner.definitions.thinking import Thinking
-from runner.definitions.tool import ToolDefinition
+from runner.definitions.tool import COORDINATION_TOOLS, LaunchAgentTool, ToolDefinition
 
 
 class ResolvedModel(StrictModel):
@@ -42,6 +44,19 @@ class ResolvedLimits(StrictModel):
     timeout: Duration = parse_duration("1h")
     max_tool_executions: Count = 100
     max_tool_executions_by_name: dict[ToolName, Count] = Field(default_factory=dict)
+    max_depth: Count = 3
+    max_children: Count = 50
+    max_fan_out: Count = 10
+
+
+class SubAgent(StrictModel):
+    """An agent that another may start, as far as the other has to know it."""
+
+    name: Name
+    description: Prose
+    input_schema: JsonObject | None
+    #: The agent itself where it is written inside the other; else it is found by its name.
+    definition: "ResolvedAgent | None" = None
 
 
 class ResolvedAgent(StrictModel):
@@ -54,6 +69,9 @@ class ResolvedAgent(StrictModel):
     prompt_mode: PromptMode | None
     model: ResolvedModel
     tools: Items[ToolDefinition]
+    sub_agents: Items[SubAgent] = ()
+    #: Agents that only its tools for launching may start.
+    launchable: Items[SubAgent] = ()
     limits: ResolvedLimits
     thinking: Thinking | None
     input_schema: JsonObject | None
@@ -89,16 +107,22 @@ def resolve(project: Project, agent_name: str) -> ResolvedAgent:
     Put everything that an agent refers to into one value.
 
     Raises:
-        NotFound: There is no such agent, or one of its tools has a problem.
+        NotFound: There is no such agent, or one of its tools or sub-agents has a problem.
         ConfigError: The config has no model by the name that the agent uses.
     """
-    agent, config = project.registry.agent(agent_name), project.config
+    return _resolved(project.registry.agent(agent_name), project)
+
+
+def _resolved(agent: AgentDefinition, project: Project) -> ResolvedAgent:
+    config, registry = project.config, project.registry
     defaults = config.defaults
     reference = agent.model or defaults.model
     model = model_config(reference, config)
     if model is None:
-        raise ConfigError(f"the config has no model {reference!r}, which agent {agent_name!r} uses")
+        raise ConfigError(f"the config has no model {reference!r}, which agent {agent.name!r} uses")
     prompt = agent.prompt or defaults.prompt
+    sub_agents = tuple(_sub_agent(entry, project) for entry in agent.sub_agents)
+    tools = tuple(_tools(agent, registry))
     return ResolvedAgent(
         name=agent.name,
         description=agent.description,
@@ -112,13 +136,51 @@ def resolve(project: Project, agent_name: str) -> ResolvedAgent:
             max_tokens=model.max_tokens,
             context_tokens=model.context_tokens,
         ),
+        # With nothing to launch there is nothing to ask such a tool for.
         tools=tuple(
-            project.registry.tool(tool) if isinstance(tool, str) else tool for tool in agent.tools
+            tool
+            for tool in tools
+            if not isinstance(tool, LaunchAgentTool) or sub_agents or tool.agents
         ),
+        sub_agents=sub_agents,
+        launchable=tuple(_launchable(tools, {sub.name for sub in sub_agents}, registry)),
         limits=_limits(agent.limits, defaults.limits),
         thinking=agent.thinking or model.thinking or defaults.thinking,
         input_schema=_inlined(agent.input_schema),
         output_schema=_inlined(agent.output_schema),
+    )
+
+
+def _tools(agent: AgentDefinition, registry: Registry) -> Iterator[ToolDefinition]:
+    for tool in agent.tools:
+        if not isinstance(tool, str):
+            yield tool
+        elif tool in COORDINATION_TOOLS and tool not in registry.tools:
+            yield COORDINATION_TOOLS[tool]
+        else:
+            yield registry.tool(tool)
+
+
+def _sub_agent(entry: str | AgentDefinition, project: Project) -> SubAgent:
+    if isinstance(entry, str):
+        return _described(project.registry.agent(entry))
+    return _described(entry).model_copy(update={"definition": _resolved(entry, project)})
+
+
+def _launchable(
+    tools: Iterable[ToolDefinition], known: set[str], registry: Registry
+) -> Iterator[SubAgent]:
+    names = (name for tool in tools if isinstance(tool, LaunchAgentTool) for name in tool.agents)
+    for name in dict.fromkeys(names):
+        if name not in known:
+            yield _described(registry.agent(name))
+
+
+def _described(agent: AgentDefinition) -> SubAgent:
+    return SubAgent(
+        name=agent.name,
+        description=agent.description,
+        input_schema=_inlined(agent.input_schema),
     )
 
 

@@ -1,9 +1,13 @@
 """What a definition may refer to."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
+from runner.definitions.launch_graph import Loop
+from runner.definitions.tool import ToolDefinition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -14,5 +18,9 @@ class Surroundings:
     config: Config
     #: The top-level keys of the config of which something could not be read.
     unsure: frozenset[str]
-    #: The names of all tools with a file, those that are broken included.
-    tools: frozenset[str]
+    #: All agents with a file by name; None for one of which nothing could be read.
+    agents: Mapping[str, AgentDefinition | None]
+    #: All tools with a file by name; None for one of which nothing could be read.
+    tools: Mapping[str, ToolDefinition | None]
+    #: Where agents can reach themselves, by the agent in whose document that is written.
+    loops: Mapping[str, tuple[Loop, ...]]

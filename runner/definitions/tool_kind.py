@@ -10,9 +10,18 @@ from runner.definitions.nodes import Path
 from runner.definitions.problem import Problem
 from runner.definitions.python_references import find_module, parse_reference
 from runner.definitions.schema_files import check_inline
+from runner.definitions.sub_agents import check_name
 from runner.definitions.surroundings import Surroundings
 from runner.definitions.template import keys
-from runner.definitions.tool import BuiltinTool, PythonTool, ToolDefinition
+from runner.definitions.tool import (
+    BuiltinTool,
+    CommonToolKeys,
+    LaunchAgentTool,
+    PythonTool,
+    SendMessageTool,
+    ToolDefinition,
+    WaitForTool,
+)
 
 
 def complete(
@@ -28,7 +37,7 @@ def complete(
                     document.problem((*at, "root"), Code.named(refused.code), str(refused))
                 ]
             return tool.model_copy(update={"root": root}), []
-        case BuiltinTool() | PythonTool():
+        case BuiltinTool() | PythonTool() | LaunchAgentTool() | WaitForTool() | SendMessageTool():
             return tool, []
         case _:
             assert_never(tool)
@@ -38,6 +47,25 @@ def check(
     tool: ToolDefinition, document: Document, surroundings: Surroundings, at: Path = ()
 ) -> Iterator[Problem]:
     """Tell what in a tool refers to what is not there."""
+    match tool:
+        case PythonTool():
+            yield from _check_common(tool, document, at)
+            yield from _check_python(tool, document, surroundings, at)
+        case BuiltinTool():
+            yield from _check_common(tool, document, at)
+            if tool.parameters is not None:
+                message = "a builtin tool has its own parameters"
+                yield document.problem((*at, "parameters"), Code.KEY_CONFLICT, message, at_key=True)
+        case LaunchAgentTool(agents=agents):
+            for index, name in enumerate(agents):
+                yield from check_name(name, document, surroundings, (*at, "agents", index))
+        case WaitForTool() | SendMessageTool():
+            return
+        case _:
+            assert_never(tool)
+
+
+def _check_common(tool: CommonToolKeys, document: Document, at: Path) -> Iterator[Problem]:
     if tool.parameters is not None:
         yield from check_inline(document, (*at, "parameters"), tool.parameters)
     if isinstance(tool.terminal, str):
@@ -45,15 +73,6 @@ def check(
             keys(tool.terminal)
         except ValueError as error:
             yield document.problem((*at, "terminal"), Code.BAD_TEMPLATE, str(error))
-    match tool:
-        case PythonTool():
-            yield from _check_python(tool, document, surroundings, at)
-        case BuiltinTool():
-            if tool.parameters is not None:
-                message = "a builtin tool has its own parameters"
-                yield document.problem((*at, "parameters"), Code.KEY_CONFLICT, message, at_key=True)
-        case _:
-            assert_never(tool)
 
 
 def _check_python(

@@ -73,7 +73,8 @@ def by_value(key: str, *values: str) -> Discriminator:
     def which(raw: Mapping[str, object]) -> str | None:
         meant = key if key in raw else nearest(key, raw)
         value = raw.get(meant) if meant else None
-        return tag(value) if isinstance(value, str) and value in values else None
+        found = nearest(value, values) if isinstance(value, str) else None
+        return tag(found) if found else None
 
     return _discriminator(which, expected=f"{key}: {' or '.join(values)}", key=key)
 

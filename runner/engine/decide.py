@@ -1,5 +1,6 @@
 """What a turn does next: a pure function from what is known of it to a step."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never
 
@@ -7,6 +8,7 @@ from runner.core.ids import ExecutionId
 from runner.core.jsonvalue import JsonObject
 from runner.core.records import TurnError
 from runner.core.states import ExecutionStatus, Phase
+from runner.core.tooling import Carrier
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +31,13 @@ class MarkCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class CountCall:
+    """Count this call against the limits; it may be run any number of times after that."""
+
+    id: ExecutionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RefuseCall:
     """Answer this call without making it."""
 
@@ -44,13 +53,47 @@ class GiveUpCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Spawn:
+    """Start a child turn for each of these calls and wait for them all."""
+
+    ids: Sequence[ExecutionId]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Join:
+    """Wait for the turns this call names."""
+
+    id: ExecutionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collect:
+    """Answer the calls other turns worked on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Continue:
     """Every call is answered: ask the model again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TakeInputs:
+    """Put what the turn was told meanwhile into the transcript, in place of planned calls."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CheckOutput:
     """Check the answer, then finish or ask for a better one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pause:
+    """Let go of the turn until it is resumed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cancel:
+    """End the turn as cancelled, answering whatever calls are open."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,8 +103,10 @@ class Fail:
     error: TurnError
 
 
-CallStep: TypeAlias = RunCall | MarkCall | RefuseCall | GiveUpCall | Continue
-Step: TypeAlias = CallModel | CallStep | CheckOutput | Fail
+CallStep: TypeAlias = (
+    RunCall | MarkCall | CountCall | RefuseCall | GiveUpCall | Spawn | Join | Collect | Continue
+)
+Step: TypeAlias = CallModel | CallStep | TakeInputs | CheckOutput | Pause | Cancel | Fail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,6 +115,7 @@ class OpenCall:
 
     id: ExecutionId
     status: ExecutionStatus
+    carrier: Carrier
     #: It was marked under the claim that asks now, so its effect has not begun yet.
     marked_by_us: bool
     replay_safe: bool
@@ -79,7 +125,7 @@ class OpenCall:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Budget:
-    """A turn's limits and what it has used of them."""
+    """A turn's own limits and what it has used of them."""
 
     iterations: int
     max_iterations: int
@@ -90,31 +136,58 @@ class Budget:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Requests:
+    """What people asked of the turn that it has not done yet."""
+
+    cancel: bool = False
+    pause: bool = False
+    inputs: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Snapshot:
     """All that the next step depends on."""
 
     phase: Phase
     budget: Budget
+    requests: Requests
     #: The first call without a result; those behind it wait.
     call: OpenCall | None = None
+    #: The calls that fan out with the first one, it included.
+    group: Sequence[ExecutionId] = ()
 
 
 def decide(turn: Snapshot) -> Step:
+    return _what_comes_first(turn) or _next_in_phase(turn)
+
+
+def _what_comes_first(turn: Snapshot) -> Step | None:
+    """What people asked for and limits demand, before the turn's own work."""
+    if turn.requests.cancel:
+        return Cancel()
     error = breach(turn.budget)
     if error:
         return Fail(error=error)
+    if turn.requests.pause:
+        return Pause()
+    # The results of other turns come before what the turn was told meanwhile.
+    is_joined = turn.call is not None and turn.call.status is ExecutionStatus.WAITING
+    return TakeInputs() if turn.requests.inputs and not is_joined else None
+
+
+def _next_in_phase(turn: Snapshot) -> Step:
     match turn.phase:
         case Phase.MODEL:
             return CallModel()
         case Phase.TOOLS:
-            return next_call(turn.call)
+            return next_call(turn.call, turn.group)
         case Phase.OUTPUT:
             return CheckOutput()
         case _:
             assert_never(turn.phase)
 
 
-def next_call(call: OpenCall | None) -> CallStep:
+def next_call(call: OpenCall | None, group: Sequence[ExecutionId] = ()) -> CallStep:
     """
     Say what happens to the first open call.
 
@@ -122,13 +195,25 @@ def next_call(call: OpenCall | None) -> CallStep:
     """
     if call is None:
         return Continue()
+    if call.status is ExecutionStatus.WAITING:
+        return Collect()
     if call.status is ExecutionStatus.RUNNING and not call.marked_by_us:
         return GiveUpCall(id=call.id)
     if call.refusal is not None:
         return RefuseCall(id=call.id, reason=call.refusal)
-    if call.marked_by_us or call.replay_safe:
-        return RunCall(id=call.id)
-    return MarkCall(id=call.id)
+    return _begin(call, group)
+
+
+def _begin(call: OpenCall, group: Sequence[ExecutionId]) -> CallStep:
+    match call.carrier:
+        case Carrier.FUNCTION:
+            return _next_function_call(call)
+        case Carrier.SUB_AGENT:
+            return Spawn(ids=tuple(group))
+        case Carrier.JOIN:
+            return Join(id=call.id)
+        case _:
+            assert_never(call.carrier)
 
 
 def breach(budget: Budget) -> TurnError | None:
@@ -140,17 +225,12 @@ def breach(budget: Budget) -> TurnError | None:
                 f"given up after {budget.max_claims} workers in a row died or lost their claim "
                 "without finishing a step"
             ),
-            details={"limit": "worker.max_claims", "used": budget.claims - 1},
+            details={"path": "worker.max_claims", "used": budget.claims - 1},
         )
     if budget.seconds_left <= 0:
         return timeout_error(budget.timeout)
     if budget.iterations > budget.max_iterations:
-        return limit_error(
-            "limits.max_iterations",
-            f"{budget.max_iterations} of {budget.max_iterations} model requests are used",
-            used=budget.max_iterations,
-            limit=budget.max_iterations,
-        )
+        return iterations_error(budget.max_iterations)
     return None
 
 
@@ -158,7 +238,21 @@ def timeout_error(timeout: str) -> TurnError:
     return limit_error("limits.timeout", f"the turn's time of {timeout} is over")
 
 
+def iterations_error(limit: int) -> TurnError:
+    message = f"{limit} of {limit} model requests are used"
+    return limit_error("limits.max_iterations", message, used=limit, limit=limit)
+
+
 def limit_error(path: str, message: str, **amounts: int) -> TurnError:
     """Build the error that names a limit by its YAML path, with the amounts."""
     details: JsonObject = {"path": path, **amounts}
     return TurnError(code="limit", message=f"{path}: {message}", details=details)
+
+
+def _next_function_call(call: OpenCall) -> CallStep:
+    if call.marked_by_us:
+        return RunCall(id=call.id)
+    if not call.replay_safe:
+        return MarkCall(id=call.id)
+    counted = call.status is ExecutionStatus.READY
+    return RunCall(id=call.id) if counted else CountCall(id=call.id)

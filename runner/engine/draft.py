@@ -1,25 +1,34 @@
 """One step being put together, until it is committed."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
-from runner.core.ids import ExecutionId, new_execution_id, new_message_id
-from runner.core.jsonvalue import JsonObject, JsonValue
-from runner.core.messages import Message, Origin, Part, Role, Text, ToolCall, ToolResult
-from runner.core.model import Usage
-from runner.core.records import ExecutionMove, NewEvent, StepWrite, ToolExecution, TurnError
-from runner.core.states import ExecutionStatus, Phase, TurnStatus, ensure_move
-from runner.engine.decide import (
-    Continue,
-    GiveUpCall,
-    MarkCall,
-    OpenCall,
-    RefuseCall,
-    next_call,
+from runner.core.coordination import Input
+from runner.core.ids import (
+    ExecutionId,
+    InputId,
+    MessageId,
+    TurnId,
+    new_execution_id,
+    new_message_id,
 )
+from runner.core.jsonvalue import JsonValue
+from runner.core.messages import Message, Origin, Part, Role, ToolCall
+from runner.core.model import Usage
+from runner.core.records import (
+    ExecutionMove,
+    NewEvent,
+    NewTurn,
+    StepWrite,
+    ToolExecution,
+    Turn,
+    TurnError,
+)
+from runner.core.states import ExecutionStatus, Phase, TurnStatus, ensure_move
+from runner.core.tree import Reservation
+from runner.engine.decide import OpenCall
 from runner.engine.state import State
-from runner.tools import results
 
 
 class Draft:
@@ -28,6 +37,9 @@ class Draft:
 
     `state` is always the turn as it would be if the step were committed now. *begun* names the
     call whose effect may have happened in this step, should it end without an outcome.
+
+    What a step takes from its tree, or ends, comes last in it: `save` marks the place. The store
+    may refuse just that; `restore` then leaves the rest of the step standing.
     """
 
     def __init__(self, state: State, *, begun: ExecutionId | None = None) -> None:
@@ -35,14 +47,43 @@ class Draft:
         self._begun = begun
         turn = state.turn
         self._write = StepWrite(claim=state.claim, turn=replace(turn, step=turn.step + 1, claims=0))
+        self._saved = self._write
+
+    @property
+    def before(self) -> State:
+        """The state the step began with."""
+        return self._before
 
     @property
     def state(self) -> State:
         return self._before.after(self._write)
 
     @property
+    def turn(self) -> Turn:
+        """The turn as the step leaves it."""
+        return self._write.turn
+
+    @turn.setter
+    def turn(self, turn: Turn) -> None:
+        self._write = replace(self._write, turn=turn)
+
+    @property
     def write(self) -> StepWrite:
         return self._write
+
+    def save(self) -> None:
+        """Remember the step without what comes last in it."""
+        self._saved = self._write
+
+    def restore(self) -> None:
+        """Take back what came last in the step."""
+        self._write = self._saved
+
+    def last_moved(self) -> tuple[ExecutionId, ...]:
+        """Return the calls that the last part of the step was about, in call order."""
+        before = self._before.after(self._saved).executions
+        now = self.state.executions
+        return tuple(i for i, run in now.items() if run.status is not before[i].status)
 
     def note(self, kind: str, **body: JsonValue) -> None:
         """Add an event."""
@@ -59,11 +100,10 @@ class Draft:
         execution_id: ExecutionId | None = None,
     ) -> Message:
         """Append a message."""
-        turn = self._write.turn
         message = Message(
             id=new_message_id(),
-            conversation_id=turn.conversation_id,
-            turn_id=turn.id,
+            conversation_id=self.turn.conversation_id,
+            turn_id=self.turn.id,
             role=role,
             parts=tuple(parts),
             seq=self._before.next_seq + len(self._write.messages),
@@ -76,13 +116,11 @@ class Draft:
 
     def count_response(self, usage: Usage) -> None:
         """Record that a model request was answered."""
-        turn = self._write.turn
-        self._write = replace(self._write, turn=replace(turn, usage=turn.usage + usage, attempts=0))
+        self.turn = replace(self.turn, usage=self.turn.usage + usage, attempts=0)
 
     def count_attempt(self) -> None:
         """Record that an attempt at the current model request failed."""
-        turn = self._write.turn
-        self._write = replace(self._write, turn=replace(turn, attempts=turn.attempts + 1))
+        self.turn = replace(self.turn, attempts=self.turn.attempts + 1)
 
     def plan(self, calls: Sequence[ToolCall]) -> None:
         """Store what the model asked for, one execution for each call."""
@@ -90,7 +128,7 @@ class Draft:
         planned = tuple(
             ToolExecution(
                 id=new_execution_id(),
-                turn_id=self._write.turn.id,
+                turn_id=self.turn.id,
                 call_id=call.call_id,
                 tool=call.name,
                 position=first + index,
@@ -100,157 +138,91 @@ class Draft:
             for index, call in enumerate(calls)
         )
         self._write = replace(self._write, planned=planned)
-        self._enter(Phase.TOOLS)
+        self.enter(Phase.TOOLS)
 
-    def answer(
-        self,
-        run_id: ExecutionId,
-        status: ExecutionStatus,
-        result: ToolResult,
-        *,
-        notes: Sequence[str] = (),
+    def enter(self, phase: Phase) -> None:
+        self.turn = replace(self.turn, phase=phase)
+
+    def reserve_request(self) -> None:
+        """Take one model request from the tree, and be about to make it."""
+        self.turn = replace(self.turn, phase=Phase.MODEL, iterations=self.turn.iterations + 1)
+        self._reserve(Reservation(iterations=1))
+
+    def reserve_execution(self, run_id: ExecutionId, number: int = 1) -> None:
+        """Take an execution of this call from the tree, or give it back."""
+        tool = self.state.executions[run_id].tool
+        self.turn = replace(self.turn, tool_executions=self.turn.tool_executions + number)
+        self._reserve(Reservation(tool_executions=number, by_name={tool: number}))
+
+    def launch(self, children: Sequence[NewTurn]) -> None:
+        """Take these child turns from the tree, and create them."""
+        self._write = replace(self._write, children=(*self._write.children, *children))
+        self._reserve(Reservation(iterations=len(children), children=len(children)))
+
+    def move(
+        self, run_id: ExecutionId, status: ExecutionStatus, *, awaits: Sequence[TurnId] = ()
     ) -> None:
-        """End an execution with its one result, and append what the tool had to add."""
-        self._move(run_id, status)
-        self.say(Role.TOOL, [result], execution_id=run_id)
-        for text in notes:
-            self.say(Role.NOTICE, [Text(text=text)])
-        self.note(
-            "tool_call.ended",
-            execution_id=run_id,
-            tool=result.name,
-            status=status.value,
-        )
-
-    def settle(self) -> None:
-        """
-        Go on to the next call that has to be run, answering those that may not be.
-
-        Marks it running, so that the commit that ends one call allows the next; once every call
-        is answered, reserves the next model request.
-        """
-        while True:
-            match next_call(self.state.first_open_call()):
-                case RefuseCall(id=run_id, reason=reason):
-                    self.refuse(run_id, reason)
-                case GiveUpCall(id=run_id):
-                    self.give_up(run_id)
-                case MarkCall(id=run_id):
-                    self.mark(run_id)
-                    return
-                case Continue():
-                    self.ask_again()
-                    return
-                case _:
-                    return
-
-    def refuse(self, run_id: ExecutionId, reason: str) -> None:
-        call = self._call(run_id)
-        self.answer(run_id, ExecutionStatus.REFUSED, results.refused(call, reason))
-
-    def give_up(self, run_id: ExecutionId) -> None:
-        call = self._call(run_id)
-        self.answer(run_id, ExecutionStatus.INTERRUPTED, results.interrupted(call))
-
-    def mark(self, run_id: ExecutionId) -> None:
-        """Record that the effect of this call may begin."""
-        self._move(run_id, ExecutionStatus.RUNNING)
-        self.count_execution()
-        self.note("tool_call.started", execution_id=run_id, tool=self._call(run_id).name)
-
-    def count_execution(self, number: int = 1) -> None:
-        turn = self._write.turn
-        self._write = replace(
-            self._write, turn=replace(turn, tool_executions=turn.tool_executions + number)
-        )
-
-    def ask_again(self) -> None:
-        """Reserve the next model request."""
-        turn = self._write.turn
-        self._write = replace(
-            self._write, turn=replace(turn, phase=Phase.MODEL, iterations=turn.iterations + 1)
-        )
-
-    def check_output(self) -> None:
-        self._enter(Phase.OUTPUT)
-
-    def complete(self, result: str, output_data: JsonValue = None) -> None:
-        """End the turn with a result, skipping whatever calls are open."""
-        self._close_calls("the turn had already ended")
-        self._become(TurnStatus.COMPLETED)
-        turn = replace(self._write.turn, result=result, output_data=output_data)
-        self._write = replace(self._write, turn=turn)
-        self.note("turn.completed", usage=_usage(turn.usage))
-
-    def fail(self, error: TurnError) -> None:
-        """End the turn with an error, answering whatever calls are open."""
-        self._close_calls("the turn failed before this call's place came")
-        self._become(TurnStatus.FAILED)
-        turn = replace(self._write.turn, error=error)
-        self._write = replace(self._write, turn=turn)
-        self.note("turn.failed", code=error.code, message=error.message, usage=_usage(turn.usage))
-
-    def hand_back(self, reason: str, *, delay: timedelta | None = None) -> None:
-        """Let go of the turn; a call that was marked but not begun is planned again."""
-        call = self.state.first_open_call()
-        if call is not None and self._is_unbegun(call):
-            self._move(call.id, ExecutionStatus.PLANNED)
-            self.count_execution(-1)
-        self._become(TurnStatus.PENDING)
-        self._write = replace(self._write, delay=delay)
-        self.note("turn.released", reason=reason, delay=delay.total_seconds() if delay else 0)
-
-    def _close_calls(self, why: str) -> None:
-        while True:
-            call = self.state.first_open_call()
-            if call is None:
-                return
-            if call.status is ExecutionStatus.RUNNING and not self._is_unbegun(call):
-                self.give_up(call.id)
-            else:
-                self._skip(call, why)
-
-    def _skip(self, call: OpenCall, why: str) -> None:
-        if call.status is ExecutionStatus.RUNNING:
-            self.count_execution(-1)
-        skipped = results.skipped(self._call(call.id), why)
-        self.answer(call.id, ExecutionStatus.SKIPPED, skipped)
-
-    def _is_unbegun(self, call: OpenCall) -> bool:
-        """Tell whether a call that is marked running has had no effect for certain."""
-        return call.marked_by_us and call.id != self._begun
-
-    def _call(self, run_id: ExecutionId) -> ToolCall:
-        run = self.state.executions[run_id]
-        return ToolCall(call_id=run.call_id, name=run.tool, arguments=run.arguments)
-
-    def _move(self, run_id: ExecutionId, status: ExecutionStatus) -> None:
         """Change an execution's status; one planned in this very step is stored with it."""
         fence = self._write.claim.fence if status is ExecutionStatus.RUNNING else None
         if any(run.id == run_id for run in self._write.planned):
             planned = tuple(
-                replace(run, status=status, fence=fence or run.fence) if run.id == run_id else run
+                replace(run, status=status, fence=fence or run.fence, awaits=awaits or run.awaits)
+                if run.id == run_id
+                else run
                 for run in self._write.planned
             )
             self._write = replace(self._write, planned=planned)
             return
         moves = {move.id: move for move in self._write.moves}
-        moves[run_id] = ExecutionMove(id=run_id, status=status)
+        moves[run_id] = ExecutionMove(id=run_id, status=status, awaits=awaits)
         self._write = replace(self._write, moves=tuple(moves.values()))
 
-    def _enter(self, phase: Phase) -> None:
-        self._write = replace(self._write, turn=replace(self._write.turn, phase=phase))
+    def take(self, inputs: Mapping[InputId, MessageId]) -> None:
+        """Record which messages hold the inputs the turn was given; it has no others."""
+        self._write = replace(self._write, inputs=inputs)
+        self.turn = replace(self.turn, open_inputs=0)
 
-    def _become(self, status: TurnStatus) -> None:
-        ensure_move(self._write.turn.status, status)
-        self._write = replace(self._write, turn=replace(self._write.turn, status=status))
+    def continue_with(self, continuation: NewTurn, inputs: Sequence[Input]) -> None:
+        """Let another turn of the conversation take the inputs over."""
+        self.take({given.id: continuation.trigger.id for given in inputs})
+        self._write = replace(self._write, continuation=continuation)
 
+    def become(self, status: TurnStatus, *, delay: timedelta | None = None) -> None:
+        """Change the turn's status; with a delay, it is not to be claimed before that is over."""
+        ensure_move(self.turn.status, status)
+        self.turn = replace(self.turn, status=status)
+        self._write = replace(self._write, delay=delay)
 
-def _usage(usage: Usage) -> JsonObject:
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cache_read_tokens": usage.cache_read_tokens,
-        "cache_write_tokens": usage.cache_write_tokens,
-        "thinking_tokens": usage.thinking_tokens,
-    }
+    def finish(
+        self,
+        *,
+        result: str | None = None,
+        output_data: JsonValue = None,
+        error: TurnError | None = None,
+    ) -> None:
+        """Set what the turn leaves behind."""
+        self.turn = replace(self.turn, result=result, output_data=output_data, error=error)
+
+    def forget_pause(self) -> None:
+        self.turn = replace(self.turn, pause_requested=False)
+
+    def call(self, run_id: ExecutionId) -> ToolCall:
+        """Return what the model asked for with this execution."""
+        run = self.state.executions[run_id]
+        return ToolCall(call_id=run.call_id, name=run.tool, arguments=run.arguments)
+
+    def is_unbegun(self, call: OpenCall) -> bool:
+        """Tell whether a call that is marked running has had no effect for certain."""
+        return call.marked_by_us and call.id != self._begun
+
+    def _reserve(self, more: Reservation) -> None:
+        taken = self._write.reserve
+        tools = {*taken.by_name, *more.by_name}
+        by_name = {tool: taken.by_name.get(tool, 0) + more.by_name.get(tool, 0) for tool in tools}
+        reserve = Reservation(
+            iterations=taken.iterations + more.iterations,
+            tool_executions=taken.tool_executions + more.tool_executions,
+            by_name=by_name,
+            children=taken.children + more.children,
+        )
+        self._write = replace(self._write, reserve=reserve)

@@ -2,37 +2,58 @@
 
 import logging
 import random
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import assert_never
 
 from runner.core.clock import Clock
-from runner.core.errors import HandBack, RunnerError, StoreError
+from runner.core.errors import (
+    HandBack,
+    InputsArrived,
+    LimitReached,
+    NotFound,
+    RunnerError,
+    StoreError,
+    WaitCycle,
+)
 from runner.core.ids import TurnId
 from runner.core.model import Delta
 from runner.core.ports import Journal, Observer
-from runner.core.records import ClaimedTurn, NewEvent, Turn, TurnError
+from runner.core.records import ClaimedTurn, Committed, Turn, TurnError
 from runner.core.states import TurnStatus
+from runner.engine.calls import settle
 from runner.engine.circumstances import Circumstances
 from runner.engine.deadline import Deadline
 from runner.engine.decide import (
     CallModel,
+    Cancel,
     CheckOutput,
+    Collect,
     Continue,
+    CountCall,
     Fail,
     GiveUpCall,
+    Join,
     MarkCall,
+    Pause,
     RefuseCall,
     RunCall,
+    Spawn,
     Step,
+    TakeInputs,
     decide,
 )
+from runner.engine.delegation import refuse_wait, start_children, take_results, wait_for_turns
+from runner.engine.denial import deny, take_in
 from runner.engine.draft import Draft
+from runner.engine.endings import cancel, fail, hand_back, pause
+from runner.engine.launch import Launcher
 from runner.engine.lease import Lease
 from runner.engine.model_step import ask_model
 from runner.engine.output_step import check_output
 from runner.engine.state import State
+from runner.engine.steering import take_inputs
 from runner.engine.tool_step import run_tool
 from runner.runtime.absent import absent_agent
 from runner.runtime.agent import Agent
@@ -58,10 +79,10 @@ class Driven:
     """How an execution left its turn."""
 
     turn: Turn
-    #: The turn that may start now that this one has ended.
-    next_turn: TurnId | None = None
-    #: The slice was up, so the turn should be looked at again at once.
-    again: bool = False
+    #: Turns to be looked at now, this one among them when it may go on at once.
+    wake: Sequence[TurnId] = ()
+    #: Turns this one was waiting for when it failed without them.
+    abandoned: Sequence[TurnId] = ()
 
 
 class Driver:
@@ -71,12 +92,14 @@ class Driver:
         self,
         *,
         journal: Journal,
+        launcher: Launcher,
         agent_of: Callable[[Turn], Agent],
         observer: Observer,
         clock: Clock,
         max_claims: int,
     ) -> None:
         self._journal = journal
+        self._launcher = launcher
         self._agent_of = agent_of
         self._observer = observer
         self._clock = clock
@@ -90,8 +113,8 @@ class Driver:
             ClaimLost: The turn is someone else's by now.
             StoreError: The database did not take a step; the lease ends by itself.
         """
-        deadline = Deadline(claimed.seconds_left, self._clock)
         turn_id = claimed.turn.id
+        deadline = Deadline(claimed.seconds_left, self._clock)
         around = Circumstances(
             lease=lease,
             deadline=deadline,
@@ -109,11 +132,11 @@ class Driver:
         state = self._load(claimed, agent)
         give_back_at = self._clock.monotonic() + (pace.slice or float("inf"))
         while True:
-            draft = self._next(state, around)
-            next_turn = self._commit(draft)
-            state = draft.state
+            before = state
+            draft, committed = self._commit(self._next(state, around))
+            state = _asked(draft.state, committed)
             if state.turn.status is not TurnStatus.RUNNING:
-                return Driven(turn=state.turn, next_turn=next_turn)
+                return _driven(before, state, committed)
             # Only after a step that left something to read, so that every slice gets somewhere.
             if draft.write.messages and self._clock.monotonic() >= give_back_at:
                 return self._give_back(state)
@@ -127,6 +150,7 @@ class Driver:
             messages=tuple(self._journal.transcript(turn.conversation_id)),
             executions={run.id: run for run in self._journal.executions(turn.id)},
             max_claims=self._max_claims,
+            joined=tuple(self._journal.outcomes(turn.awaits)) if turn.awaits else (),
         )
 
     def _put_off(self, claimed: ClaimedTurn, deadline: Deadline, error: Exception) -> Driven:
@@ -140,12 +164,15 @@ class Driver:
         log.warning("agent unavailable", extra={"turn_id": turn.id, "error": said})
         draft = Draft(self._load(claimed, absent_agent(turn.agent, turn.definition_hash)))
         message = f"agent {turn.agent!r} cannot be brought to life: {said}"
-        if deadline.seconds_left > 0:
-            draft.hand_back(message, delay=_PUT_OFF)
+        if turn.cancel_requested:
+            cancel(draft)
+        elif deadline.seconds_left > 0:
+            hand_back(draft, message, delay=_PUT_OFF)
         else:
-            draft.fail(TurnError(code="agent_unavailable", message=message))
-        next_turn = self._commit(draft)
-        return Driven(turn=draft.state.turn, next_turn=next_turn)
+            fail(draft, TurnError(code="agent_unavailable", message=message))
+        before = draft.before
+        draft, committed = self._commit(draft)
+        return _driven(before, draft.state, committed)
 
     def _next(self, state: State, around: Circumstances) -> Draft:
         """Perform the next step; an error of ours fails the turn instead of being tried again."""
@@ -154,37 +181,112 @@ class Driver:
             around.lease.check()
             step = decide(state.snapshot(seconds_left=around.deadline.seconds_left))
             begun = step.id if isinstance(step, RunCall) else None
-            return _perform(step, state, around)
+            return self._perform(step, state, around)
         except HandBack as request:
             draft = Draft(state, begun=begun)
-            draft.hand_back(str(request))
+            hand_back(draft, str(request))
             return draft
         except StoreError:
             raise
         except Exception as error:
             log.exception("a step failed", extra={"turn_id": state.turn.id})
             draft = Draft(state, begun=begun)
-            draft.fail(TurnError(code="internal", message=f"{type(error).__name__}: {error}"))
+            fail(draft, TurnError(code="internal", message=f"{type(error).__name__}: {error}"))
             return draft
 
-    def _commit(self, draft: Draft) -> TurnId | None:
-        write = draft.write
-        next_turn = self._journal.commit(write)
-        for event in write.events:
-            self._show_event(write.turn.id, event)
-        return next_turn
+    def _perform(self, step: Step, state: State, around: Circumstances) -> Draft:
+        match step:
+            case CallModel():
+                return ask_model(state, around)
+            case RunCall(id=run_id):
+                return run_tool(state, run_id, around)
+            case CheckOutput():
+                return check_output(state)
+            case Spawn() | Join() | Collect():
+                return self._delegate(step, state)
+            case _:
+                return self._rearrange(step, state)
+
+    def _delegate(self, step: Spawn | Join | Collect, state: State) -> Draft:
+        """Perform a step that hands calls to other turns, or takes their results."""
+        match step:
+            case Spawn():
+                return start_children(step, state, self._launcher)
+            case Join():
+                return wait_for_turns(step, state)
+            case Collect():
+                return take_results(state, self._journal)
+            case _:
+                assert_never(step)
+
+    def _rearrange(
+        self,
+        step: MarkCall
+        | CountCall
+        | RefuseCall
+        | GiveUpCall
+        | Continue
+        | TakeInputs
+        | Pause
+        | Cancel
+        | Fail,
+        state: State,
+    ) -> Draft:
+        """Perform a step that has no effect but on the turn itself."""
+        draft = Draft(state)
+        match step:
+            case MarkCall() | CountCall() | RefuseCall() | GiveUpCall() | Continue():
+                settle(draft)
+            case TakeInputs():
+                take_inputs(draft, self._journal.inputs(state.turn.id))
+            case Pause():
+                pause(draft)
+            case Cancel():
+                cancel(draft)
+            case Fail(error=error):
+                fail(draft, error)
+            case _:
+                assert_never(step)
+        return draft
+
+    def _commit(self, draft: Draft) -> tuple[Draft, Committed]:
+        """Commit a step; where the store refuses its last part, commit something else instead."""
+        while True:
+            try:
+                committed = self._journal.commit(draft.write)
+            except LimitReached as limit:
+                deny(draft, limit)
+            except InputsArrived:
+                self._make_room(draft)
+            except (WaitCycle, NotFound) as error:
+                draft = refuse_wait(draft.before, str(error))
+            else:
+                self._show_events(draft)
+                return draft, committed
+
+    def _make_room(self, draft: Draft) -> None:
+        """Let inputs that came at the last moment keep the turn going, or begin another one."""
+        inputs = self._journal.inputs(draft.turn.id)
+        if draft.turn.status is TurnStatus.COMPLETED:
+            take_in(draft, inputs)
+            return
+        text = "\n\n".join(given.text for given in inputs)
+        continuation = self._launcher.continuation(draft.turn.conversation_id, text)
+        draft.continue_with(continuation, inputs)
 
     def _give_back(self, state: State) -> Driven:
         draft = Draft(state)
-        draft.hand_back("its slice was up")
-        self._commit(draft)
-        return Driven(turn=draft.state.turn, again=True)
+        hand_back(draft, "its slice was up")
+        draft, committed = self._commit(draft)
+        return Driven(turn=draft.turn, wake=(*committed.wake, draft.turn.id))
 
-    def _show_event(self, turn_id: TurnId, event: NewEvent) -> None:
-        try:
-            self._observer.on_event(turn_id, event)
-        except Exception:
-            log.exception("an observer failed", extra={"turn_id": turn_id, "event": event.kind})
+    def _show_events(self, draft: Draft) -> None:
+        for event in draft.write.events:
+            try:
+                self._observer.on_event(draft.turn.id, event)
+            except Exception:
+                extra = {"turn_id": draft.turn.id, "event": event.kind}
+                log.exception("an observer failed", extra=extra)
 
     def _show_delta(self, turn_id: TurnId, delta: Delta) -> None:
         try:
@@ -193,21 +295,21 @@ class Driver:
             log.exception("an observer failed", extra={"turn_id": turn_id})
 
 
-def _perform(step: Step, state: State, around: Circumstances) -> Draft:
-    match step:
-        case CallModel():
-            return ask_model(state, around)
-        case RunCall(id=run_id):
-            return run_tool(state, run_id, around)
-        case CheckOutput():
-            return check_output(state)
-        case MarkCall() | RefuseCall() | GiveUpCall() | Continue():
-            draft = Draft(state)
-            draft.settle()
-            return draft
-        case Fail(error=error):
-            draft = Draft(state)
-            draft.fail(error)
-            return draft
-        case _:
-            assert_never(step)
+def _asked(state: State, committed: Committed) -> State:
+    """Take in what people asked of the turn while the step was under way."""
+    turn = replace(
+        state.turn,
+        pause_requested=committed.pause_requested,
+        cancel_requested=committed.cancel_requested,
+        open_inputs=committed.open_inputs,
+    )
+    return replace(state, turn=turn)
+
+
+def _driven(before: State, state: State, committed: Committed) -> Driven:
+    wake = tuple(committed.wake)
+    if committed.is_ready:
+        wake = (*wake, state.turn.id)
+    failed = state.turn.status is TurnStatus.FAILED
+    abandoned = [i for run in before.open_executions for i in run.awaits] if failed else []
+    return Driven(turn=state.turn, wake=wake, abandoned=abandoned)

@@ -18,9 +18,10 @@ log = logging.getLogger(__name__)
 
 class Heartbeat:
     """
-    One thread that renews the leases of one process and tells executions that lost theirs.
+    Renews the leases of one process and tells executions that lost theirs.
 
-    When the database does not answer nothing is extended, and each lease ends by itself.
+    One thread asks the database. When that does not answer nothing is extended, and another thread,
+    which waits for nobody, ends what runs under each lease in time.
     """
 
     def __init__(
@@ -31,9 +32,11 @@ class Heartbeat:
         self._length = lease
         self._clock = clock
         self._leases: dict[Claim, Lease] = {}
+        #: Whether this process was asked to let go of its turns, so that it takes no more.
+        self.is_leaving = False
         self._lock = Lock()
         self._stopped = Event()
-        self._thread: Thread | None = None
+        self._threads: tuple[Thread, ...] = ()
 
     @contextmanager
     def holding(self, claim: Claim, *, since: float) -> Iterator[Lease]:
@@ -42,6 +45,8 @@ class Heartbeat:
         with self._lock:
             self._leases[claim] = lease
             self._start()
+            if self.is_leaving:
+                lease.ask_back(at_once=False)
         try:
             yield lease
         finally:
@@ -49,7 +54,8 @@ class Heartbeat:
                 self._leases.pop(claim, None)
 
     def ask_back(self, *, at_once: bool) -> None:
-        """Ask every execution of this process to hand its turn back."""
+        """Ask every execution of this process to hand its turn back, also one about to begin."""
+        self.is_leaving = True
         for lease in self._held():
             lease.ask_back(at_once=at_once)
 
@@ -66,9 +72,6 @@ class Heartbeat:
             kept = set(self._journal.renew(claims, lease=self._length))
         except StoreError as error:
             log.warning("heartbeat failed", extra={"error": str(error)})
-            for lease in leases:
-                if lease.is_over:
-                    lease.lose()
             return
         for lease in leases:
             if lease.claim in kept:
@@ -77,10 +80,10 @@ class Heartbeat:
                 lease.lose()
 
     def close(self) -> None:
-        """Stop the thread; claims still held end with their leases."""
+        """Stop the threads; claims still held end with their leases."""
         self._stopped.set()
-        if self._thread is not None:
-            self._thread.join()
+        for thread in self._threads:
+            thread.join()
 
     @property
     def held(self) -> int:
@@ -92,9 +95,13 @@ class Heartbeat:
             return list(self._leases.values())
 
     def _start(self) -> None:
-        if self._thread is None:
-            self._thread = Thread(target=self._run, name="runner-heartbeat", daemon=True)
-            self._thread.start()
+        if not self._threads:
+            self._threads = (
+                Thread(target=self._run, name="runner-heartbeat", daemon=True),
+                Thread(target=self._watch, name="runner-leases", daemon=True),
+            )
+            for thread in self._threads:
+                thread.start()
 
     def _run(self) -> None:
         while not self._stopped.wait(self._length.total_seconds() / 4):
@@ -103,3 +110,9 @@ class Heartbeat:
             except Exception:
                 # The thread must outlive any one beat; leases it cannot renew end by themselves.
                 log.exception("heartbeat failed")
+
+    def _watch(self) -> None:
+        while not self._stopped.wait(self._length.total_seconds() / 20):
+            for lease in self._held():
+                if lease.is_over:
+                    lease.lose()

@@ -1,6 +1,6 @@
 """How turns begin: prepared, submitted to workers, or run here."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
@@ -13,12 +13,14 @@ from runner.core.ids import (
     new_message_id,
     new_turn_id,
 )
-from runner.core.jsonvalue import JsonObject, JsonValue, canonical_json, storable
-from runner.core.messages import Message, Part, Role, Text
+from runner.core.jsonvalue import JsonObject, JsonValue, storable
+from runner.core.messages import Message, Part, Role
 from runner.core.ports import Intake
 from runner.core.records import NewTurn, Turn, TurnKind
 from runner.core.states import TurnStatus
+from runner.core.tree import Place
 from runner.definitions.json_schema import Validator
+from runner.engine.launch import task_parts
 from runner.runtime.agent import Agent
 
 
@@ -33,6 +35,10 @@ class Order:
     input: JsonValue = None
     #: The conversation to continue; None starts one.
     conversation_id: ConversationId | None = None
+    #: Turns that have to end first; their results are part of what the turn is told.
+    awaits: Sequence[TurnId] = ()
+    #: The conversation that is told of the end.
+    callback_to: ConversationId | None = None
     principal: JsonObject | None = None
     context: JsonObject = field(default_factory=dict)
     metadata: JsonObject = field(default_factory=dict)
@@ -94,6 +100,9 @@ def _new_turn(order: Order, status: TurnStatus) -> NewTurn:
             parts=trigger_parts(order),
         ),
         timeout=order.agent.definition.limits.timeout,
+        place=Place(root_id=turn_id, limits=order.agent.tree_limits),
+        awaits=order.awaits,
+        callback_to=order.callback_to,
         principal=order.principal and _object(order.principal),
         context=_object(order.context),
         metadata=_object(order.metadata),
@@ -110,12 +119,7 @@ def trigger_parts(order: Order) -> tuple[Part, ...]:
     if not order.text.strip() and order.input is None:
         raise UsageError("the task is empty; say what the agent shall do")
     _check_input(order)
-    parts = [Text(text=order.text)] if order.text.strip() else []
-    if order.input is not None:
-        # No text of the input can close the block: JSON allows to write "<" as an escape.
-        block = canonical_json(storable(order.input)).replace("<", "\\u003c")
-        parts.append(Text(text=f"<input>\n{block}\n</input>"))
-    return tuple(parts)
+    return task_parts(order.text, order.input)
 
 
 def _check_input(order: Order) -> None:
@@ -124,7 +128,8 @@ def _check_input(order: Order) -> None:
         if order.input is not None:
             raise UsageError(f"agent {order.agent.name!r} has no input_schema and takes no input")
         return
-    if order.kind is TurnKind.CHAT and order.input is None:
+    is_message = order.kind is TurnKind.CHAT or order.conversation_id is not None
+    if is_message and order.input is None:
         return
     complaints = Validator(schema).complaints(order.input)
     if complaints and order.input is None:

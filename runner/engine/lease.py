@@ -35,7 +35,9 @@ class Lease:
             self._trusted_until = max(self._trusted_until, since + self._seconds)
 
     def lose(self) -> None:
-        """Say that the claim is someone else's."""
+        """Say that the claim is someone else's; more than once does no more."""
+        if self._lost.is_set():
+            return
         self._lost.set()
         self.stop.stop(self._claim_lost())
 

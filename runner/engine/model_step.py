@@ -11,19 +11,24 @@ from runner.core.errors import (
     ModelUnavailable,
     PromptTooLong,
 )
+from runner.core.jsonvalue import canonical_json
 from runner.core.messages import Message, Origin, Role, Text
 from runner.core.model import CallRetried, ModelRequest, ModelResponse, StopReason
 from runner.core.records import TurnError
 from runner.core.retry import delay_after
+from runner.core.states import Phase
 from runner.engine.call_ids import with_unique_ids
+from runner.engine.calls import settle
 from runner.engine.circumstances import Circumstances
 from runner.engine.decide import timeout_error
 from runner.engine.draft import Draft
+from runner.engine.endings import complete, fail, hand_back
 from runner.engine.request import build_request, context_has_changed
 from runner.engine.state import State
 
 #: How often in a row a model that answered nothing is asked to say something.
 _MAX_NUDGES = 2
+_RESULTS = "The turns this one waited for have ended:"
 _NUDGE = (
     "Your last response was empty. If there is more to do, do it; otherwise give your answer now."
 )
@@ -38,6 +43,7 @@ def ask_model(state: State, around: Circumstances) -> Draft:
         HandBack: The worker is stopping and the call was given up.
     """
     draft = Draft(state)
+    _tell_results(state, draft)
     context = state.agent.context(around.clock.now())
     if context_has_changed(state.messages, context):
         draft.say(Role.CONTEXT, [Text(text=context)])
@@ -61,6 +67,15 @@ def ask_model(state: State, around: Circumstances) -> Draft:
     return draft
 
 
+def _tell_results(state: State, draft: Draft) -> None:
+    """Tell the model, once, how the turns ended that this one was to wait for."""
+    own = (m for m in state.messages if m.turn_id == state.turn.id and m.role is Role.NOTICE)
+    if not state.joined or any(message.text.startswith(_RESULTS) for message in own):
+        return
+    results = canonical_json([outcome.as_json() for outcome in state.joined])
+    draft.say(Role.NOTICE, [Text(text=f"{_RESULTS}\n{results}")])
+
+
 def _attempt_until_answered(
     request: ModelRequest, draft: Draft, around: Circumstances
 ) -> ModelResponse | None:
@@ -73,13 +88,13 @@ def _attempt_until_answered(
                 return client.complete(request, around.on_delta, cancelled)
         except CallCancelled:
             around.lease.check()
-            draft.fail(_out_of_time(draft))
+            fail(draft, _out_of_time(draft))
             return None
         except (ModelUnavailable, ModelTransport) as error:
             if not _will_retry(error, client.max_attempts, draft, around):
                 return None
         except ModelError as error:
-            draft.fail(_error(error))
+            fail(draft, _error(error))
             return None
 
 
@@ -88,18 +103,18 @@ def _will_retry(error: ModelError, max_attempts: int, draft: Draft, around: Circ
     draft.count_attempt()
     attempt = draft.state.turn.attempts
     if attempt >= max_attempts:
-        draft.fail(_error(error, attempts=attempt))
+        fail(draft, _error(error, attempts=attempt))
         return False
     asked = error.retry_after if isinstance(error, ModelUnavailable) else None
     delay = delay_after(attempt, retry_after=asked, jitter=around.jitter())
     draft.note("model.retried", attempt=attempt, delay=round(delay, 3), error=str(error))
     if delay > around.patience:
-        draft.hand_back("the provider asked to wait", delay=timedelta(seconds=delay))
+        hand_back(draft, "the provider asked to wait", delay=timedelta(seconds=delay))
         return False
     around.on_delta(CallRetried(attempt=attempt, delay=delay, error=str(error)))
     around.deadline.wait(delay, around.lease.stop)
     if around.deadline.seconds_left <= 0:
-        draft.fail(_out_of_time(draft))
+        fail(draft, _out_of_time(draft))
         return False
     return True
 
@@ -110,14 +125,14 @@ def _record(response: ModelResponse, draft: Draft) -> None:
         case StopReason.TOOL_CALLS:
             message = _keep(response, draft)
             draft.plan(message.tool_calls)
-            draft.settle()
+            settle(draft)
         case StopReason.PAUSE:
             _keep(response, draft)
-            draft.ask_again()
+            settle(draft)
         case StopReason.END:
             _record_answer(response, draft)
         case StopReason.MAX_TOKENS | StopReason.CONTEXT_FULL | StopReason.REFUSAL:
-            draft.fail(_cut_short(response, draft))
+            fail(draft, _cut_short(response, draft))
         case _:
             assert_never(response.stop_reason)
 
@@ -128,9 +143,9 @@ def _record_answer(response: ModelResponse, draft: Draft) -> None:
         return
     message = _keep(response, draft)
     if draft.state.agent.definition.output_schema is not None:
-        draft.check_output()
+        draft.enter(Phase.OUTPUT)
     else:
-        draft.complete(message.text)
+        complete(draft, message.text)
 
 
 def _nudge(draft: Draft) -> None:
@@ -141,15 +156,16 @@ def _nudge(draft: Draft) -> None:
             break
         nudges += 1
     if nudges >= _MAX_NUDGES:
-        draft.fail(
+        fail(
+            draft,
             TurnError(
                 code="empty_answer",
                 message=f"the model answered nothing {nudges + 1} times in a row",
-            )
+            ),
         )
         return
     draft.say(Role.NOTICE, [Text(text=_NUDGE)])
-    draft.ask_again()
+    settle(draft)
 
 
 def _keep(response: ModelResponse, draft: Draft) -> Message:

@@ -6,7 +6,9 @@ from runner.core.jsonvalue import JsonValue, dump_json
 from runner.core.messages import Role, Text
 from runner.core.records import TurnError
 from runner.definitions.json_schema import Validator
+from runner.engine.calls import settle
 from runner.engine.draft import Draft
+from runner.engine.endings import complete, fail
 from runner.engine.state import State
 
 #: How often in a row a model is asked to mend its answer.
@@ -20,19 +22,20 @@ def check_output(state: State) -> Draft:
     answer = next(m.text for m in reversed(state.messages) if m.role is Role.ASSISTANT)
     value, complaints = _read(answer, state)
     if not complaints:
-        draft.complete(answer, value)
+        complete(draft, answer, value)
     elif _revisions(state) >= _MAX_REVISIONS:
-        draft.fail(
+        fail(
+            draft,
             TurnError(
                 code="invalid_output",
                 message=f"the answer does not match output_schema: {complaints[0]}",
                 details={"complaints": list(complaints)},
-            )
+            ),
         )
     else:
         draft.note("output.rejected", complaints=list(complaints))
         draft.say(Role.NOTICE, [Text(text=_request_for_revision(complaints))])
-        draft.ask_again()
+        settle(draft)
     return draft
 
 

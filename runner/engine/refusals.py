@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from runner.core.ids import ExecutionId
 from runner.core.records import ToolExecution, Turn
 from runner.core.states import ExecutionStatus
+from runner.core.tooling import Carrier
 from runner.runtime.agent import Agent
 from runner.tools.results import invalid_arguments, over_limit, unknown_tool
 
@@ -30,7 +31,20 @@ def refusal(
     complaints = tool.complaints(run.arguments)
     if complaints:
         return invalid_arguments(run.tool, complaints)
+    return _over_limit(run, agent, turn, executions, tool.rules.carrier)
+
+
+def _over_limit(
+    run: ToolExecution,
+    agent: Agent,
+    turn: Turn,
+    executions: Mapping[ExecutionId, ToolExecution],
+    carrier: Carrier,
+) -> str | None:
     limits = agent.definition.limits
+    tree = turn.place.limits
+    if carrier is Carrier.SUB_AGENT and turn.place.depth >= tree.max_depth:
+        return over_limit("limits.max_depth", tree.max_depth)
     if turn.tool_executions >= limits.max_tool_executions:
         return over_limit("limits.max_tool_executions", limits.max_tool_executions)
     allowed = limits.max_tool_executions_by_name.get(run.tool)

@@ -2,9 +2,8 @@
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
-from functools import partial
 
 from runner.core.errors import DispatchFailed, RunnerError
 from runner.core.ids import TurnId
@@ -21,8 +20,14 @@ class SweepReport:
 
     #: Turns whose worker had died, now pending again.
     released: Sequence[TurnId] = ()
+    #: Turns that held no worker and whose time is over, now pending so that they fail.
+    overdue: Sequence[TurnId] = ()
+    #: Turns that waited for turns which have all ended.
+    joined: Sequence[TurnId] = ()
     #: Turns freed by failing one whose time was over before it started.
     freed: Sequence[TurnId] = ()
+    #: Turns that answer a callback which was still owed.
+    called_back: Sequence[TurnId] = ()
     #: Pending turns that were due and got a wake-up.
     due: Sequence[TurnId] = ()
     #: What went wrong; the rest of the sweep was done all the same.
@@ -31,14 +36,31 @@ class SweepReport:
     @property
     def dispatched(self) -> tuple[TurnId, ...]:
         """Every turn that is to be worked on, once each."""
-        return tuple(dict.fromkeys((*self.released, *self.freed, *self.due)))
+        found = (self.released, self.overdue, self.joined, self.freed, self.called_back, self.due)
+        return tuple(dict.fromkeys(turn_id for part in found for turn_id in part))
 
 
 class Sweeper:
     """Repairs the store in bounded batches; running it twice, or twice at once, does no harm."""
 
-    def __init__(self, sweeps: Sweeps, dispatcher: Dispatcher) -> None:
+    def __init__(
+        self,
+        sweeps: Sweeps,
+        dispatcher: Dispatcher,
+        *,
+        settle_callbacks: Callable[[int], Sequence[TurnId]],
+    ) -> None:
+        """
+        Make a sweeper.
+
+        Args:
+            sweeps: The store's repairs.
+            dispatcher: Wakes what is ready.
+            settle_callbacks: Delivers up to so many callbacks that are still owed, and returns the
+                turns that answer them.
+        """
         self._sweeps = sweeps
+        self._settle_callbacks = settle_callbacks
         self._dispatcher = dispatcher
 
     def sweep(self, *, quiet: timedelta | None) -> SweepReport:
@@ -50,17 +72,23 @@ class Sweeper:
                 None leaves them to whoever looks for them himself.
         """
         errors: list[str] = []
-        released = _attempt(lambda: self._sweeps.release_expired(limit=_BATCH), errors)
-        freed = _attempt(lambda: self._sweeps.fail_overdue(limit=_BATCH), errors)
-        due: Sequence[TurnId] = ()
-        if quiet is not None:
-            due = _attempt(partial(self._sweeps.due, limit=_BATCH, quiet=quiet), errors)
-        report = SweepReport(released=released, freed=freed, due=due)
+        sweeps = self._sweeps
+        report = SweepReport(
+            released=_attempt(lambda: sweeps.release_expired(limit=_BATCH), errors),
+            overdue=_attempt(lambda: sweeps.release_overdue(limit=_BATCH), errors),
+            joined=_attempt(lambda: sweeps.release_joined(limit=_BATCH), errors),
+            freed=_attempt(lambda: sweeps.fail_overdue(limit=_BATCH), errors),
+            called_back=_attempt(lambda: self._settle_callbacks(_BATCH), errors),
+            due=_attempt(lambda: self._due(quiet), errors),
+        )
         try:
             self._dispatcher.dispatch(report.dispatched)
         except DispatchFailed as error:
             errors.append(str(error))
-        return SweepReport(released=released, freed=freed, due=due, errors=tuple(errors))
+        return replace(report, errors=tuple(errors))
+
+    def _due(self, quiet: timedelta | None) -> Sequence[TurnId]:
+        return () if quiet is None else self._sweeps.due(limit=_BATCH, quiet=quiet)
 
 
 def _attempt(part: Callable[[], Sequence[TurnId]], errors: list[str]) -> Sequence[TurnId]:

@@ -5,9 +5,12 @@ from runner.core.jsonvalue import storable_text
 from runner.core.messages import ToolCall, ToolResult
 from runner.core.records import ToolExecution
 from runner.core.states import ExecutionStatus
-from runner.core.tooling import Recovery, Tool, ToolContext
+from runner.core.tooling import Tool, ToolContext
+from runner.engine.answers import answer
+from runner.engine.calls import settle
 from runner.engine.circumstances import Circumstances
 from runner.engine.draft import Draft
+from runner.engine.endings import complete
 from runner.engine.state import State
 from runner.tools import results
 from runner.tools.cut import cut_text
@@ -33,17 +36,15 @@ def run_tool(state: State, run_id: ExecutionId, around: Circumstances) -> Draft:
         stop=around.lease.stop,
     )
     draft = Draft(state)
-    if tool.rules.recovery is Recovery.REPLAY_SAFE:
-        draft.count_execution()
     status, result = _read(outcome, run, tool)
     longest = tool.rules.max_result_chars
     notes = [cut_text(storable_text(note), max_chars=longest) for note in outcome.notes]
-    draft.answer(run_id, status, result, notes=notes)
+    answer(draft, run_id, status, result, notes=notes)
     if tool.rules.terminal and status is ExecutionStatus.COMPLETED:
         message = terminal_message(tool.rules.terminal_message, result.content)
-        draft.complete(message, result.content)
+        complete(draft, message, result.content)
     else:
-        draft.settle()
+        settle(draft)
     return draft
 
 

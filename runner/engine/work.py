@@ -1,15 +1,16 @@
 """Works on turns: claims one, drives it, and says what should be looked at next."""
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from runner.core.clock import Clock
-from runner.core.errors import ClaimLost, DispatchFailed, StoreError
+from runner.core.errors import ClaimLost, StoreError
 from runner.core.ids import TurnId
-from runner.core.ports import Dispatcher, Journal
+from runner.core.ports import Journal
 from runner.core.records import ClaimedTurn, Turn
-from runner.core.states import TurnStatus
+from runner.engine.aftermath import Aftermath
 from runner.engine.driver import Driver, Pace
 from runner.engine.heartbeat import Heartbeat
 
@@ -36,18 +37,24 @@ class TurnWorker:
         journal: Journal,
         driver: Driver,
         heartbeat: Heartbeat,
-        dispatcher: Dispatcher,
+        aftermath: Aftermath,
         clock: Clock,
         terms: Terms,
     ) -> None:
         self._journal = journal
         self._driver = driver
         self._heartbeat = heartbeat
-        self._dispatcher = dispatcher
+        self._aftermath = aftermath
         self._clock = clock
         self._terms = terms
+        self._pace = Pace(slice=terms.slice.total_seconds(), patience=_PATIENCE)
 
-    def work_on(self, turn_id: TurnId) -> bool:
+    @property
+    def is_leaving(self) -> bool:
+        """Whether this process was asked to let go of its turns."""
+        return self._heartbeat.is_leaving
+
+    def work_on(self, turn_id: TurnId, *, pace: Pace | None = None) -> bool:
         """
         Claim a turn and take it as far as one slice goes; return whether there was one to claim.
 
@@ -58,9 +65,8 @@ class TurnWorker:
         claimed = self._journal.claim(turn_id, self._heartbeat.worker_id, lease=self._terms.lease)
         if claimed is None:
             return False
-        pace = Pace(slice=self._terms.slice.total_seconds(), patience=_PATIENCE)
         try:
-            self._drive(claimed, pace, since=since)
+            self.drive(claimed, pace or self._pace, since=since)
         except ClaimLost as lost:
             log.warning("claim lost", extra={"turn_id": turn_id, "reason": str(lost)})
         except StoreError as error:
@@ -68,38 +74,24 @@ class TurnWorker:
             log.error("turn abandoned", extra={"turn_id": turn_id, "error": str(error)})  # noqa: TRY400 - a sentence, not a traceback
         return True
 
-    def run_here(self, turn: Turn, *, since: float, seconds_left: float) -> Turn:
+    def drive(self, claimed: ClaimedTurn, pace: Pace, *, since: float) -> Turn:
         """
-        Take a turn that was added as running to its end in this thread.
+        Take a claimed turn as far as *pace* goes, and set going what follows.
 
         Args:
-            turn: The turn, claimed for this process.
-            since: The monotonic time before it was added.
-            seconds_left: Its whole time.
+            claimed: The turn, claimed for this process.
+            pace: How long it may be kept.
+            since: The monotonic time before it was claimed.
 
         Raises:
-            ClaimLost: This process was stopped for longer than its lease.
+            ClaimLost: The turn is someone else's by now.
             StoreError: The database did not take a step.
         """
-        claimed = ClaimedTurn.of(turn, self._heartbeat.worker_id, seconds_left=seconds_left)
-        pace = Pace(slice=None, patience=float("inf"))
-        return self._drive(claimed, pace, since=since)
-
-    def _drive(self, claimed: ClaimedTurn, pace: Pace, *, since: float) -> Turn:
         with self._heartbeat.holding(claimed.claim, since=since) as lease:
             driven = self._driver.drive(claimed, lease, pace)
-        if driven.next_turn is not None:
-            self.wake([driven.next_turn])
-        if driven.again and driven.turn.status is TurnStatus.PENDING:
-            self.wake([driven.turn.id])
+        self._aftermath.follow(driven)
         return driven.turn
 
-    def wake(self, turn_ids: list[TurnId]) -> None:
+    def wake(self, turn_ids: Sequence[TurnId]) -> None:
         """Dispatch turns; what cannot be sent now a sweep makes up for."""
-        try:
-            self._dispatcher.dispatch(turn_ids)
-        except DispatchFailed as error:
-            log.warning(
-                "stored, and found by workers in time, but none was woken",
-                extra={"turn_ids": turn_ids, "error": str(error)},
-            )
+        self._aftermath.wake(turn_ids)

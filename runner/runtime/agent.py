@@ -1,17 +1,19 @@
 """An agent brought to life: its definition with tools that run and a client that answers."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from runner.core.model import Effort, ThinkingSetting, ToolSpec
 from runner.core.ports import ModelClient
 from runner.core.records import TurnKind
 from runner.core.tooling import Tool
+from runner.core.tree import TreeLimits
 from runner.definitions.snapshot import ResolvedAgent
 from runner.definitions.thinking import BudgetThinking, EffortThinking, Thinking
 from runner.runtime.environment import environment
 from runner.runtime.prompt import Prompt, build_prompt
+from runner.runtime.sub_agent import sub_agent_tool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,10 +26,19 @@ class Agent:
     tools: Mapping[str, Tool]
     prompts: Mapping[TurnKind, Prompt]
 
+    #: Sub-agents that are written inside this agent's definition, by name.
+    inline: Mapping[str, "Agent"] = field(default_factory=dict)
+
     @classmethod
     def of(
-        cls, definition: ResolvedAgent, *, client: ModelClient, tools: Mapping[str, Tool]
+        cls,
+        definition: ResolvedAgent,
+        *,
+        client: ModelClient,
+        tools: Mapping[str, Tool],
+        inline: Mapping[str, "Agent"] | None = None,
     ) -> "Agent":
+        tools = {**tools, **{sub.name: sub_agent_tool(sub) for sub in definition.sub_agents}}
         specs = tuple(tool.spec for tool in tools.values())
         return cls(
             definition=definition,
@@ -35,6 +46,7 @@ class Agent:
             client=client,
             tools=tools,
             prompts={kind: build_prompt(definition, kind, specs) for kind in TurnKind},
+            inline=inline or {},
         )
 
     @property
@@ -48,6 +60,19 @@ class Agent:
     @property
     def thinking(self) -> ThinkingSetting | None:
         return _setting(self.definition.thinking)
+
+    @property
+    def tree_limits(self) -> TreeLimits:
+        """What a tree may use whose root is this agent's turn."""
+        limits = self.definition.limits
+        return TreeLimits(
+            max_iterations=limits.max_iterations,
+            max_tool_executions=limits.max_tool_executions,
+            max_tool_executions_by_name=dict(limits.max_tool_executions_by_name),
+            max_depth=limits.max_depth,
+            max_children=limits.max_children,
+            max_fan_out=limits.max_fan_out,
+        )
 
     def prompt(self, kind: TurnKind) -> Prompt:
         return self.prompts[kind]

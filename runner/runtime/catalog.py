@@ -29,7 +29,7 @@ class Catalog:
         *,
         load: Callable[[], Project],
         client_of: Callable[[str], ModelClient],
-        tool_of: Callable[[ToolDefinition], Tool],
+        tool_of: Callable[[ToolDefinition, ResolvedAgent], Tool],
     ) -> None:
         self._load = load
         self._client_of = client_of
@@ -84,24 +84,31 @@ class Catalog:
         with self._lock:
             return self._agents.get(content_hash)
 
-    def revive(self, snapshot: str) -> Agent:
+    def revive(self, content_hash: str, snapshot: str) -> Agent:
         """
-        Bring a stored snapshot to life.
+        Bring the snapshot that is stored under this hash to life.
 
         Raises:
             ConfigError: It names a client or a function that is not there any more.
         """
-        return self._live(ResolvedAgent.from_canonical(snapshot))
+        # What an earlier version of the program stored may read as something with another hash.
+        return self._live(ResolvedAgent.from_canonical(snapshot), content_hash)
 
-    def _live(self, definition: ResolvedAgent) -> Agent:
-        content_hash = definition.content_hash()
+    def _live(self, definition: ResolvedAgent, content_hash: str | None = None) -> Agent:
+        content_hash = content_hash or definition.content_hash()
         known = self.known(content_hash)
         if known is not None:
             return known
+        inline = {
+            sub.name: self._live(sub.definition)
+            for sub in definition.sub_agents
+            if sub.definition is not None
+        }
         agent = Agent.of(
             definition,
             client=self._client_of(definition.model.client),
-            tools={tool.name: self._tool_of(tool) for tool in definition.tools},
+            tools={tool.name: self._tool_of(tool, definition) for tool in definition.tools},
+            inline=inline,
         )
         with self._lock:
             return self._agents.setdefault(content_hash, agent)

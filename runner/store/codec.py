@@ -7,7 +7,16 @@ from typing import Final, TypeAlias, assert_never
 
 from sqlalchemy import RowMapping
 
-from runner.core.ids import ConversationId, ExecutionId, MessageId, TurnId, WorkerId
+from runner.core.coordination import Delivery, Input, Outcome
+from runner.core.ids import (
+    ConversationId,
+    DeliveryId,
+    ExecutionId,
+    InputId,
+    MessageId,
+    TurnId,
+    WorkerId,
+)
 from runner.core.jsonvalue import JsonObject, JsonValue, dump_json, storable, storable_text
 from runner.core.messages import (
     Message,
@@ -21,6 +30,7 @@ from runner.core.messages import (
 )
 from runner.core.model import Usage
 from runner.core.records import Conversation, Event, NewEvent, ToolExecution, Turn, TurnError
+from runner.core.tree import Place, TreeLimits, TreeUse
 
 #: The values of one row by the names of its columns.
 Columns: TypeAlias = dict[str, object]
@@ -101,6 +111,10 @@ def usage_to_json(usage: Usage) -> str:
     return dump_json(asdict(usage))
 
 
+def limits_to_json(limits: TreeLimits) -> str:
+    return to_json(asdict(limits))
+
+
 def message_columns(message: Message) -> Columns:
     return {
         "id": message.id,
@@ -114,6 +128,10 @@ def message_columns(message: Message) -> Columns:
     }
 
 
+def awaits_to_json(turn_ids: Sequence[TurnId]) -> str | None:
+    return to_json(turn_ids) if turn_ids else None
+
+
 def execution_columns(execution: ToolExecution) -> Columns:
     return {
         "id": execution.id,
@@ -124,6 +142,7 @@ def execution_columns(execution: ToolExecution) -> Columns:
         "arguments": to_json(execution.arguments),
         "status": execution.status,
         "fence": execution.fence,
+        "awaits": awaits_to_json(execution.awaits),
     }
 
 
@@ -138,9 +157,11 @@ def conversation_from(row: RowMapping) -> Conversation:
 
 
 def turn_from(row: RowMapping) -> Turn:
-    error = row["error"]
     worker = row["worker_id"]
     principal = row["principal"]
+    callback_to = row["callback_to"]
+    # A row is not written again for the sake of what its end has made meaningless.
+    has_ended = row["status"].is_ended
     return Turn(
         id=TurnId(row["id"]),
         conversation_id=ConversationId(row["conversation_id"]),
@@ -149,12 +170,26 @@ def turn_from(row: RowMapping) -> Turn:
         kind=row["kind"],
         status=row["status"],
         phase=row["phase"],
+        place=_place_from(row),
+        use=TreeUse(
+            iterations=row["use_iterations"],
+            tool_executions=row["use_tool_executions"],
+            children=row["use_children"],
+        ),
         lane=row["lane"],
         fence=row["fence"],
         step=row["step"],
         claims=row["claims"],
         iterations=row["iterations"],
         tool_executions=row["tool_executions"],
+        awaits=_turn_ids_from(row["awaits"]),
+        open_waits=0 if has_ended else row["open_waits"],
+        waiters=0 if has_ended else row["waiters"],
+        open_inputs=row["open_inputs"],
+        pause_requested=row["pause_requested"],
+        cancel_requested=row["cancel_requested"],
+        is_inline=row["is_inline"],
+        callback_to=None if callback_to is None else ConversationId(callback_to),
         attempts=row["attempts"],
         usage=Usage(**json.loads(row["usage"])),
         principal=None if principal is None else _object(principal),
@@ -162,7 +197,7 @@ def turn_from(row: RowMapping) -> Turn:
         metadata=_object(row["metadata"]),
         result=row["result"],
         output_data=from_json(row["output_data"]),
-        error=None if error is None else TurnError(**json.loads(error)),
+        error=_error_from(row["error"]),
         worker_id=None if worker is None else WorkerId(worker),
         lease_expires_at=row["lease_expires_at"],
         not_before=row["not_before"],
@@ -170,6 +205,60 @@ def turn_from(row: RowMapping) -> Turn:
         created_at=row["created_at"],
         started_at=row["started_at"],
         ended_at=row["ended_at"],
+    )
+
+
+def _error_from(text: str | None) -> TurnError | None:
+    return None if text is None else TurnError(**json.loads(text))
+
+
+def _place_from(row: RowMapping) -> Place:
+    parent = row["parent_id"]
+    launched_by = row["launched_by"]
+    return Place(
+        root_id=TurnId(row["root_id"]),
+        parent_id=None if parent is None else TurnId(parent),
+        launched_by=None if launched_by is None else ExecutionId(launched_by),
+        depth=row["depth"],
+        limits=TreeLimits(**json.loads(row["tree_limits"])),
+    )
+
+
+def outcome_from(row: RowMapping) -> Outcome:
+    return Outcome(
+        turn_id=TurnId(row["id"]),
+        conversation_id=ConversationId(row["conversation_id"]),
+        agent=row["agent"],
+        status=row["status"],
+        result=row["result"],
+        output_data=from_json(row["output_data"]),
+        error=_error_from(row["error"]),
+    )
+
+
+def input_from(row: RowMapping) -> Input:
+    message_id = row["message_id"]
+    return Input(
+        id=InputId(row["id"]),
+        key=row["key"],
+        turn_id=TurnId(row["turn_id"]),
+        position=row["position"],
+        text=row["text"],
+        message_id=None if message_id is None else MessageId(message_id),
+    )
+
+
+def delivery_from(row: RowMapping) -> Delivery:
+    source = row["source"]
+    return Delivery(
+        id=DeliveryId(row["id"]),
+        key=row["key"],
+        source=None if source is None else ConversationId(source),
+        destination=ConversationId(row["destination"]),
+        text=row["text"],
+        message_id=MessageId(row["message_id"]),
+        turn_id=TurnId(row["turn_id"]),
+        created_at=row["created_at"],
     )
 
 
@@ -199,6 +288,7 @@ def execution_from(row: RowMapping) -> ToolExecution:
         arguments=_object(row["arguments"]),
         status=row["status"],
         fence=row["fence"],
+        awaits=_turn_ids_from(row["awaits"]),
         created_at=row["created_at"],
         started_at=row["started_at"],
         ended_at=row["ended_at"],
@@ -213,3 +303,7 @@ def event_from(row: RowMapping) -> Event:
         body=_object(row["body"]),
         at=row["at"],
     )
+
+
+def _turn_ids_from(text: str | None) -> tuple[TurnId, ...]:
+    return tuple(TurnId(turn_id) for turn_id in json.loads(text or "[]"))

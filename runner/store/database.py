@@ -29,7 +29,10 @@ class Database:
     statements, and what it executes must be right also when an earlier attempt was committed
     although its connection was lost before it could say so.
 
-    Lock order: conversations, turns, tool executions, messages, events.
+    Lock order: the graph of waits; conversations by their ids; turns; what belongs to them. A turn
+    comes after those it waits for and those below it in its tree, and otherwise by its id. A few
+    transactions cannot keep to it, as when a cancel finds what was launched meanwhile; of two that
+    then want each other's turns the database ends one, which is tried again.
     """
 
     def __init__(

@@ -1,35 +1,37 @@
 """How a turn is claimed and written to."""
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
-from runner.core.errors import StoreUnavailable
+from runner.core.coordination import Input, Outcome
 from runner.core.ids import ConversationId, TurnId, WorkerId
 from runner.core.messages import Message
-from runner.core.records import Claim, ClaimedTurn, StepWrite, ToolExecution
-from runner.core.states import LIVE, TurnStatus
+from runner.core.records import Claim, ClaimedTurn, Committed, StepWrite, ToolExecution
+from runner.core.states import TurnStatus
 from runner.store.claiming import Claiming
 from runner.store.clock import db_now_plus
-from runner.store.codec import execution_from, message_from
+from runner.store.codec import execution_from, input_from, message_from, outcome_from
 from runner.store.conditions import has_status
 from runner.store.database import Database
+from runner.store.ending import startable
 from runner.store.statements import SELECT_EXECUTIONS
 from runner.store.stepping import Stepping
-from runner.store.tables import MessageRow, TurnRow
+from runner.store.tables import InputRow, MessageRow, TurnRow
 
 _SELECT_TRANSCRIPT: Final = (
     select(MessageRow)
     .where(MessageRow.conversation_id == bindparam("conversation"), MessageRow.seq.is_not(None))
     .order_by(MessageRow.seq)
 )
-_SELECT_FIRST_LIVE: Final = (
-    select(TurnRow.id, TurnRow.status)
-    .where(TurnRow.conversation_id == bindparam("conversation"), has_status(TurnRow.status, *LIVE))
-    .order_by(TurnRow.lane)
-    .limit(1)
+_SELECT_OUTCOMES: Final = select(TurnRow).where(TurnRow.id.in_(bindparam("ids", expanding=True)))
+_SELECT_INPUTS: Final = (
+    select(InputRow)
+    .where(InputRow.turn_id == bindparam("turn"), InputRow.message_id.is_(None))
+    .order_by(InputRow.position)
 )
 _RENEW: Final = (
     update(TurnRow)
@@ -69,21 +71,30 @@ class SqlJournal:
         rows = self._database.rows(SELECT_EXECUTIONS, {"turn": turn_id})
         return [execution_from(row) for row in rows]
 
-    def commit(self, write: StepWrite) -> TurnId | None:
+    def outcomes(self, turn_ids: Sequence[TurnId]) -> Sequence[Outcome]:
+        """Return how turns ended or stand, in the order asked for; unknown ones are left out."""
+        rows = self._database.rows(_SELECT_OUTCOMES, {"ids": list(turn_ids)})
+        outcomes = {row["id"]: outcome_from(row) for row in rows}
+        return [outcomes[turn_id] for turn_id in turn_ids if turn_id in outcomes]
+
+    def inputs(self, turn_id: TurnId) -> Sequence[Input]:
+        """Return the turn's queued inputs in order."""
+        rows = self._database.rows(_SELECT_INPUTS, {"turn": turn_id})
+        return [input_from(row) for row in rows]
+
+    def commit(self, write: StepWrite) -> Committed:
         """
-        Write one step; when it ended the turn, return the next turn of the lane, if any.
+        Write one step, with everything it sets going: all of it or nothing.
 
         Fence, status and step are part of the condition, so a claim that was taken over changes
-        nothing, and one step is not written twice. The next turn is looked for after the commit,
-        so that one submitted at the same moment is either seen here or sees this turn ended.
+        nothing, and one step is not written twice. What may start once the turn has ended is
+        looked for after the commit.
         """
-        self._database.write(Stepping(write))
+        committed = self._database.write(Stepping(write))
         if not write.turn.status.is_ended:
-            return None
-        try:
-            return self._next_turn(write.turn.conversation_id)
-        except StoreUnavailable:
-            return None  # The step is written; a sweep finds the next turn.
+            return committed
+        freed = startable(self._database, [write.turn.conversation_id])
+        return replace(committed, wake=tuple(dict.fromkeys((*committed.wake, *freed))))
 
     def renew(self, claims: Collection[Claim], *, lease: timedelta) -> Sequence[Claim]:
         """
@@ -101,9 +112,3 @@ class SqlJournal:
             Claim(turn_id=TurnId(row.id), worker_id=row.worker_id, fence=row.fence) for row in rows
         }
         return [claim for claim in claims if claim in held]
-
-    def _next_turn(self, conversation_id: ConversationId) -> TurnId | None:
-        rows = self._database.rows(_SELECT_FIRST_LIVE, {"conversation": conversation_id})
-        return next(
-            (TurnId(row["id"]) for row in rows if row["status"] is TurnStatus.PENDING), None
-        )

@@ -1,9 +1,12 @@
-"""The store: the four roles that other parts know it by, over one database."""
+"""The store: the roles that other parts know it by, over one database."""
 
 from dataclasses import dataclass
 from typing import Self
 
+from runner.store.audit import SqlAudit
+from runner.store.controls import SqlControls
 from runner.store.database import Database
+from runner.store.deliveries import SqlDeliveries
 from runner.store.intake import SqlIntake
 from runner.store.journal import SqlJournal
 from runner.store.sweeps import SqlSweeps
@@ -18,16 +21,23 @@ class Store:
     intake: SqlIntake
     journal: SqlJournal
     sweeps: SqlSweeps
+    controls: SqlControls
+    deliveries: SqlDeliveries
     views: SqlViews
+    audit: SqlAudit
 
     @classmethod
     def over(cls, database: Database) -> Self:
+        sweeps = SqlSweeps(database)
         return cls(
             database=database,
             intake=SqlIntake(database),
             journal=SqlJournal(database),
-            sweeps=SqlSweeps(database),
+            sweeps=sweeps,
+            controls=SqlControls(database),
+            deliveries=SqlDeliveries(database),
             views=SqlViews(database),
+            audit=SqlAudit(database, sweeps),
         )
 
     def close(self) -> None:

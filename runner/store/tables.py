@@ -34,6 +34,10 @@ def _index(name: str, *columns: str, where: str | None = None, unique: bool = Fa
 
 
 ENDED_STATUSES = tuple(status for status in TurnStatus if status.is_ended)
+#: In these a submitted turn may be that was never claimed.
+UNSTARTED = (TurnStatus.PENDING, TurnStatus.WAITING, TurnStatus.PAUSED)
+#: In these a turn is not looked at until something happens to it.
+HALTED = (TurnStatus.WAITING, TurnStatus.PAUSED, TurnStatus.STALE)
 
 
 class Table(DeclarativeBase):
@@ -96,11 +100,23 @@ class TurnRow(Table):
         _index("one_turn_per_lane", "conversation_id", "lane", unique=True),
         _index("live_turns", "conversation_id", "lane", where=_among("status", LIVE)),
         _index("due_turns", "due_at", where="status = 'pending'"),
-        _index("overdue_turns", "deadline_at", where="status = 'pending' AND started_at IS NULL"),
+        _index(
+            "overdue_turns",
+            "deadline_at",
+            where=f"started_at IS NULL AND {_among('status', UNSTARTED)}",
+        ),
+        _index(
+            "overdue_halted_turns",
+            "deadline_at",
+            where=_among("status", HALTED),
+        ),
         _index("expiring_claims", "lease_expires_at", where="status = 'running'"),
         _index("claims_of_worker", "worker_id", where="status = 'running'"),
         _index("turns_by_status", "status", "created_at", "id"),
         _index("turns_by_age", "created_at", "id"),
+        _index("turns_of_conversation", "conversation_id", "created_at", "id"),
+        _index("turns_below_turn", "parent_id", where="parent_id IS NOT NULL"),
+        _index("owed_callbacks", "callback_due", where="callback_due IS NOT NULL"),
     )
 
     id: Mapped[str] = mapped_column(primary_key=True)
@@ -133,6 +149,27 @@ class TurnRow(Table):
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
+    root_id: Mapped[str] = mapped_column(ForeignKey("turns.id"))
+    parent_id: Mapped[str | None] = mapped_column(ForeignKey("turns.id"))
+    launched_by: Mapped[str | None]
+    depth: Mapped[int]
+    tree_limits: Mapped[str]
+    #: What the tree has used, counted on its root, whether that has ended or not.
+    use_iterations: Mapped[int]
+    use_tool_executions: Mapped[int]
+    use_children: Mapped[int]
+    #: The turns it was submitted to wait for, as JSON.
+    awaits: Mapped[str | None]
+    #: How many open waits the turn has, and how many there are for it; of no meaning once ended.
+    open_waits: Mapped[int]
+    waiters: Mapped[int]
+    open_inputs: Mapped[int]
+    pause_requested: Mapped[bool]
+    cancel_requested: Mapped[bool]
+    is_inline: Mapped[bool]
+    callback_to: Mapped[str | None] = mapped_column(ForeignKey("conversations.id"))
+    #: Since when the conversation is owed word of the end.
+    callback_due: Mapped[datetime | None]
 
 
 class ToolExecutionRow(Table):
@@ -154,6 +191,8 @@ class ToolExecutionRow(Table):
     created_at: Mapped[datetime]
     started_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
+    #: The turns that work on it, as JSON.
+    awaits: Mapped[str | None]
 
 
 class MessageRow(Table):
@@ -197,3 +236,70 @@ class EventRow(Table):
     kind: Mapped[str]
     body: Mapped[str]
     at: Mapped[datetime]
+
+
+class WaitRow(Table):
+    __tablename__ = "waits"
+    __table_args__ = (
+        _index(
+            "one_open_wait_per_pair",
+            "waiter_id",
+            "awaited_id",
+            where="ended_at IS NULL",
+            unique=True,
+        ),
+        _index("open_waits_for_turn", "awaited_id", where="ended_at IS NULL"),
+    )
+
+    id: Mapped[int] = mapped_column(
+        BigInteger().with_variant(Integer(), "sqlite"), primary_key=True
+    )
+    waiter_id: Mapped[str] = mapped_column(ForeignKey("turns.id"))
+    awaited_id: Mapped[str] = mapped_column(ForeignKey("turns.id"))
+    #: The waiter's tool execution that the awaited turn works on.
+    execution_id: Mapped[str | None] = mapped_column(ForeignKey("tool_executions.id"))
+    created_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+
+
+class DeliveryRow(Table):
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        _index("one_delivery_per_key", "key", unique=True),
+        _index("inbox", "destination", "created_at", "id"),
+        _index("outbox", "source", "created_at", "id", where="source IS NOT NULL"),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[str]
+    source: Mapped[str | None] = mapped_column(ForeignKey("conversations.id"))
+    destination: Mapped[str] = mapped_column(ForeignKey("conversations.id"))
+    text: Mapped[str]
+    message_id: Mapped[str] = mapped_column(ForeignKey("messages.id"))
+    turn_id: Mapped[str] = mapped_column(ForeignKey("turns.id"))
+    created_at: Mapped[datetime]
+
+
+class InputRow(Table):
+    __tablename__ = "inputs"
+    __table_args__ = (
+        _index("one_input_per_key", "turn_id", "key", unique=True),
+        _index("one_input_per_position", "turn_id", "position", unique=True),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    turn_id: Mapped[str] = mapped_column(ForeignKey("turns.id"))
+    key: Mapped[str]
+    position: Mapped[int]
+    text: Mapped[str]
+    #: Empty while it is queued.
+    message_id: Mapped[str | None] = mapped_column(ForeignKey("messages.id"))
+    created_at: Mapped[datetime]
+
+
+class TreeToolUseRow(Table):
+    __tablename__ = "tree_tool_uses"
+
+    root_id: Mapped[str] = mapped_column(ForeignKey("turns.id"), primary_key=True)
+    tool: Mapped[str] = mapped_column(primary_key=True)
+    used: Mapped[int]

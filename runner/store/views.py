@@ -5,6 +5,7 @@ from typing import Final
 
 from sqlalchemy import Select, bindparam, func, select
 
+from runner.core.coordination import Input
 from runner.core.errors import NotFound
 from runner.core.ids import ConversationId, TurnId
 from runner.core.messages import Message
@@ -15,13 +16,22 @@ from runner.store.codec import (
     conversation_from,
     event_from,
     execution_from,
+    input_from,
     message_from,
     turn_from,
 )
 from runner.store.conditions import has_status
 from runner.store.database import Database
+from runner.store.reaching import TREE
 from runner.store.statements import SELECT_EXECUTIONS, get_turn
-from runner.store.tables import ConversationRow, EventRow, MessageRow, TurnRow
+from runner.store.tables import (
+    ConversationRow,
+    EventRow,
+    InputRow,
+    MessageRow,
+    ToolExecutionRow,
+    TurnRow,
+)
 
 _SELECT_CONVERSATION: Final = select(ConversationRow).where(
     ConversationRow.id == bindparam("conversation")
@@ -39,6 +49,21 @@ _SELECT_EVENTS: Final = (
     .where(EventRow.turn_id == bindparam("turn"), EventRow.id > bindparam("after"))
     .order_by(EventRow.id)
     .limit(bindparam("most"))
+)
+_SELECT_INPUTS: Final = (
+    select(InputRow).where(InputRow.turn_id == bindparam("turn")).order_by(InputRow.position)
+)
+_SELECT_TREE: Final = (
+    select(TurnRow)
+    .join(TREE, TREE.c.id == TurnRow.id)
+    .outerjoin(ToolExecutionRow, ToolExecutionRow.id == TurnRow.launched_by)
+    .order_by(TurnRow.depth, TurnRow.created_at, ToolExecutionRow.position.nulls_last(), TurnRow.id)
+)
+_SELECT_LATEST: Final = (
+    select(TurnRow)
+    .where(TurnRow.conversation_id == bindparam("conversation"))
+    .order_by(TurnRow.created_at.desc(), TurnRow.id.desc())
+    .limit(1)
 )
 _COUNT: Final = (
     select(TurnRow.status, func.count().label("turns"))
@@ -77,9 +102,28 @@ class SqlViews:
         rows = self._database.rows(statement, {"conversation": conversation_id})
         return [message_from(row) for row in rows]
 
+    def tree(self, turn_id: TurnId) -> Sequence[Turn]:
+        """Return a turn and everything below it, parents before children, in order of launch."""
+        rows = self._database.rows(_SELECT_TREE, {"top": turn_id})
+        if not rows:
+            raise NotFound(f"there is no turn {turn_id!r}; `runner ps` lists them")
+        return [turn_from(row) for row in rows]
+
+    def latest_turn(self, conversation_id: ConversationId) -> Turn:
+        """Return the turn of a conversation that was added last."""
+        rows = self._database.rows(_SELECT_LATEST, {"conversation": conversation_id})
+        if not rows:
+            raise NotFound(f"there is no turn in a conversation {conversation_id!r}")
+        return turn_from(rows[0])
+
     def tool_executions(self, turn_id: TurnId) -> Sequence[ToolExecution]:
         rows = self._database.rows(SELECT_EXECUTIONS, {"turn": turn_id})
         return [execution_from(row) for row in rows]
+
+    def inputs(self, turn_id: TurnId) -> Sequence[Input]:
+        """Return every input that a turn was given, in order."""
+        rows = self._database.rows(_SELECT_INPUTS, {"turn": turn_id})
+        return [input_from(row) for row in rows]
 
     def events(self, turn_id: TurnId, *, after: int = 0, limit: int = 500) -> Sequence[Event]:
         """Return a turn's events with an id above *after*, in order."""
@@ -99,4 +143,6 @@ def _matching(which: TurnFilter) -> Select[TurnRow]:
         statement = statement.where(TurnRow.agent == which.agent)
     if which.conversation_id is not None:
         statement = statement.where(TurnRow.conversation_id == which.conversation_id)
+    if which.roots:
+        statement = statement.where(TurnRow.parent_id.is_(None))
     return statement.limit(which.limit)

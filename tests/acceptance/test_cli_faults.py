@@ -124,3 +124,31 @@ def test_ctrl_c_while_looking_only_stops_looking(program: Program) -> None:
     assert watching.returncode == 130
     assert err == f"the turn goes on; look again with `runner watch {turn['id']}`\n"
     assert program.run("ps", "--json").document == [turn]
+
+
+TREE_SLOW = """\
+- agent: hello
+  answers:
+    - tool_calls: [{name: scout, arguments: {task: Look.}}]
+    - text: Done.
+- agent: scout
+  answers:
+    - {text: One., stop: pause}
+    - {text: Two., delay: 10m}
+"""
+
+
+def test_ctrl_c_hands_back_the_turns_below_too(program: Program) -> None:
+    program.write("agents/scout.yaml", "description: Looks.\nmodel: default\n")
+    program.write("agents/hello.yaml", "description: .\nmodel: default\nsub_agents: [scout]\n")
+    program.write("script.yaml", TREE_SLOW)
+    running = program.start("run", "hello", "hi", "--json")
+
+    interrupt_when("sub_agent.started", running)
+
+    assert running.returncode == 130
+    listed = program.run("ps", "--tree", "--json").document
+    assert [(one["agent"], one["status"]) for one in listed] == [
+        ("hello", "waiting"),
+        ("scout", "pending"),
+    ]

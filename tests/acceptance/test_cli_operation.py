@@ -163,22 +163,46 @@ def test_a_turn_that_nobody_is_responsible_for_is_wrong(
     assert f"{turn_id}: " in done.out
 
 
+def begin(program: Program) -> str:
+    """Leave a turn behind as a process does that dies while it runs one, and return its id."""
+    with Runner(program.root / "config.yaml") as runner:
+        wiring = runner.wiring
+        order = runner._desk.task("hello", "hi", None, None)
+        return wiring.reception.start(order, wiring.worker_id, lease=wiring.config.worker.lease).id
+
+
 def test_reconcile_takes_back_the_turns_of_dead_workers(
     program: Program, database: sqlite3.Connection
 ) -> None:
-    with Runner(program.root / "config.yaml") as runner:
-        desk = runner.wiring.reception
-        order = runner._desk.task("hello", "hi", None, None)
-        dead = desk.start(order, runner.wiring.worker_id, lease=runner.wiring.config.worker.lease)
-    waiting = program.run("submit", "hello", "hi").out.strip()
-    database.execute("UPDATE turns SET lease_expires_at = 1 WHERE status = 'running'")
+    dead, waiting = begin(program), program.run("submit", "hello", "hi").out.strip()
+    database.execute(
+        "UPDATE turns SET lease_expires_at = 1, is_inline = FALSE WHERE status = 'running'"
+    )
 
     done = program.run("reconcile", "--json")
 
     assert done.code == 0
-    assert done.document["released"] == [dead.id]
-    assert set(done.document["due"]) == {dead.id, waiting}
-    assert (done.document["freed"], done.document["errors"]) == ([], [])
+    found = done.document
+    assert found["released"] == [dead]
+    assert set(found["due"]) == {dead, waiting}
+    for nothing in ("overdue", "joined", "freed", "called_back", "errors"):
+        assert found[nothing] == []
+
+
+def test_a_turn_whose_own_process_died_is_stale_until_a_person_decides(
+    program: Program, database: sqlite3.Connection
+) -> None:
+    turn_id = begin(program)
+    database.execute("UPDATE turns SET lease_expires_at = 1")
+    program.run("reconcile")
+
+    shown = program.run("show", turn_id)
+    resumed = program.run("resume", turn_id)
+
+    assert shown.out.startswith(f"{turn_id}  stale\n")
+    assert f"`runner resume {turn_id}`" in shown.out
+    assert (resumed.code, resumed.out) == (0, f"{turn_id}  hello  goes on\n")
+    assert program.run("show", turn_id, "--json").document["turn"]["status"] == "pending"
 
 
 def test_reconcile_says_what_it_did(program: Program) -> None:
@@ -189,9 +213,47 @@ def test_reconcile_says_what_it_did(program: Program) -> None:
     assert done.code == 0
     assert done.out.splitlines() == [
         "no turns taken back from workers that died",
+        "no turns out of time that held no worker",
+        "no turns whose wait is over",
         "no turns freed by one whose time was over",
+        "no turns to answer a callback that was owed",
         "1 turn due for a worker",
     ]
+
+
+def test_an_audit_that_finds_nothing_says_so(program: Program) -> None:
+    program.run("run", "hello", "hi")
+
+    done = program.run("doctor", "--audit")
+
+    assert done.code == 0
+    assert "✓ audit" in done.out
+    assert "✓ audit" not in program.run("doctor").out
+
+
+def test_what_is_stored_and_must_not_be_is_wrong(
+    program: Program, database: sqlite3.Connection
+) -> None:
+    program.run("run", "hello", "hi")
+    (turn,) = program.run("ps", "--json").document
+    database.execute("DELETE FROM events WHERE kind = 'turn.completed'")
+
+    done = program.run("doctor", "--audit")
+
+    assert done.code == 1
+    assert any(line.startswith("✗ audit") and turn["id"] in line for line in done.out.splitlines())
+
+
+def test_a_database_that_does_not_answer_is_wrong_once_with_an_audit_too(
+    program: Program,
+) -> None:
+    program.configure("database: {url: 'postgresql://127.0.0.1:1/none'}\n")
+
+    done = program.run("doctor", "--audit")
+
+    assert done.code == 1
+    assert "✗ database" in done.out
+    assert "audit" not in done.out
 
 
 def test_reconcile_fails_when_wake_ups_cannot_be_sent(program: Program) -> None:

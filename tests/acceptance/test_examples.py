@@ -5,12 +5,10 @@ import json
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -21,72 +19,20 @@ from runner.core.errors import UsageError
 from runner.core.jsonvalue import JsonObject
 from runner.core.records import Turn
 from runner.core.states import ExecutionStatus, TurnStatus
+from tests.acceptance.example_commands import PROGRAM, command, environ_of, with_claude, worker
 from tests.example_project import OFFLINE, REPOSITORY, ExampleProject
 from tests.markdown import page
 from tests.servers.messages_api import messages_api
 from tests.servers.replies import Reply, text, thinking, tool_use
 
-PROGRAM = Path(sys.executable).parent / "runner"
 NOTES: JsonObject = json.loads((REPOSITORY / "agents/data/weekly_sync.json").read_text("utf-8"))
 AUDIT = "Audit the expenses of March."
-
-
-@pytest.fixture
-def example(tmp_path: Path) -> ExampleProject:
-    return ExampleProject.copy_to(tmp_path)
 
 
 @pytest.fixture
 def runner(example: ExampleProject) -> Iterator[Runner]:
     with Runner(example.config, environ=OFFLINE) as runner:
         yield runner
-
-
-def environ_of(example: ExampleProject, **more: str) -> Mapping[str, str]:
-    """The environment of a command: this one, without what would lead elsewhere."""
-    elsewhere = {"ANTHROPIC_API_KEY", "RUNNER_CONFIG", "RUNNER_DATABASE_URL", "RUNNER_BROKER_URL"}
-    kept = {name: value for name, value in os.environ.items() if name not in elsewhere}
-    return {**kept, "RUNNER_CONFIG": str(example.config), **more}
-
-
-def command(
-    example: ExampleProject, *words: str, said: str = "", **more: str
-) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
-    return subprocess.run(
-        words,
-        cwd=example.root,
-        env=environ_of(example, **more),
-        input=said,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-
-
-@contextmanager
-def worker(example: ExampleProject) -> Iterator[None]:
-    """Keep a worker running, once it has said that it is."""
-    with subprocess.Popen(
-        [PROGRAM, "worker"],
-        cwd=example.root,
-        env=environ_of(example),
-        stdout=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as process:
-        assert process.stdout
-        assert process.stdout.readline().startswith("worker:")
-        try:
-            yield
-        finally:
-            process.terminate()
-            try:
-                process.wait(60)
-            finally:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
 
 
 def expected_findings() -> set[tuple[str, str]]:
@@ -188,21 +134,6 @@ def test_the_guide_reads_nothing_but_the_documents(example: ExampleProject, runn
     assert [each.status for each in runner.executions(turn.id)] == [ExecutionStatus.FAILED]
 
 
-def with_claude(example: ExampleProject, url: str) -> Runner:
-    """Open the project as with a key, only that the provider is somewhere else."""
-    config = example.config.read_text("utf-8").replace(
-        "clients:\n",
-        "clients:\n"
-        "  anthropic:\n"
-        "    type: anthropic\n"
-        "    api_key: ${ANTHROPIC_API_KEY:-}\n"
-        "    without_key: offline\n"
-        f"    base_url: {url}\n",
-    )
-    example.config.write_text(config)
-    return Runner(example.config, environ={"ANTHROPIC_API_KEY": "a key"})
-
-
 def test_with_a_key_the_agents_ask_claude(example: ExampleProject) -> None:
     with Runner(example.config, environ={"ANTHROPIC_API_KEY": "a key"}) as runner:
         models = {agent.model.client for agent in runner.agents().values()}
@@ -250,6 +181,13 @@ def test_the_others_work_with_claude(
     assert not server.refused
 
 
+def test_every_function_that_an_example_names_is_there(example: ExampleProject) -> None:
+    result = command(example, str(PROGRAM), "validate", "--import")
+
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "no problems" in result.stdout
+
+
 def readme_commands() -> list[list[str]]:
     """The commands that the README shows for the agent of one's own."""
     lines = [line for block in page("README.md").blocks("sh") for line in block.text.splitlines()]
@@ -271,13 +209,13 @@ def test_a_new_agent_works_at_once_and_with_a_worker_that_runs_already(
 
     assert list(results) == ["validate", "preview", "run", "chat", "submit"]
     assert {name: each.returncode for name, each in results.items()} == dict.fromkeys(results, 0)
-    assert "4 agents" in results["validate"].stdout
+    assert "8 agents" in results["validate"].stdout
     assert "Greet whoever writes" in results["preview"].stdout
     assert all("no model was asked" in results[name].stdout for name in ("run", "chat", "submit"))
     assert listed.stdout.count("completed") == 3
 
 
-@pytest.mark.parametrize("agent", ["briefer", "guide", "auditor"])
+@pytest.mark.parametrize("agent", ["briefer", "guide", "auditor", "editor"])
 def test_the_command_that_the_readme_shows_for_an_example_works(
     example: ExampleProject, agent: str
 ) -> None:

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 
+from runner.core.coordination import Input, Outcome
 from runner.core.ids import ConversationId, TurnId, WorkerId
 from runner.core.messages import Message
 from runner.core.ports import Journal
-from runner.core.records import Claim, ClaimedTurn, StepWrite, ToolExecution
+from runner.core.records import Claim, ClaimedTurn, Committed, StepWrite, ToolExecution
 
 
 class ProcessDied(BaseException):
@@ -39,16 +40,22 @@ class MortalJournal:
     def executions(self, turn_id: TurnId) -> Sequence[ToolExecution]:
         return self._journal.executions(turn_id)
 
-    def commit(self, write: StepWrite) -> TurnId | None:
+    def outcomes(self, turn_ids: Sequence[TurnId]) -> Sequence[Outcome]:
+        return self._journal.outcomes(turn_ids)
+
+    def inputs(self, turn_id: TurnId) -> Sequence[Input]:
+        return self._journal.inputs(turn_id)
+
+    def commit(self, write: StepWrite) -> Committed:
         self.commits += 1
         self.on_commit(write)
         dies = self.commits == self._number
         if dies and self._before:
             raise ProcessDied
-        next_turn = self._journal.commit(write)
+        committed = self._journal.commit(write)
         if dies:
             raise ProcessDied
-        return next_turn
+        return committed
 
     def renew(self, claims: Collection[Claim], *, lease: timedelta) -> Collection[Claim]:
         return self._journal.renew(claims, lease=lease)

@@ -24,6 +24,14 @@ class FakeSweeps:
         self.pending += released
         return released
 
+    def release_overdue(self, *, limit: int) -> Sequence[TurnId]:
+        self._answer()
+        return []
+
+    def release_joined(self, *, limit: int) -> Sequence[TurnId]:
+        self._answer()
+        return []
+
     def fail_overdue(self, *, limit: int) -> Sequence[TurnId]:
         self._answer()
         return self.freed[:limit]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields
 from datetime import timedelta
+from enum import Enum
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,7 @@ from runner.clients.script import (
 )
 from runner.clients.script_files import load_scripts
 from runner.core import errors
+from runner.core.jsonvalue import JsonObject
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.definitions.agent import AgentDefinition, Limits, PromptSettings
 from runner.definitions.codes import Code
@@ -39,12 +41,21 @@ from runner.definitions.config import (
     WorkerConfig,
 )
 from runner.definitions.config_loader import load_config
+from runner.definitions.coordination import coordination_spec
 from runner.definitions.project import load_project
 from runner.definitions.report import as_text
 from runner.definitions.scalars import parse_duration
 from runner.definitions.secret import Secret
-from runner.definitions.snapshot import ResolvedLimits
-from runner.definitions.tool import BuiltinTool, CommonToolKeys, PythonTool
+from runner.definitions.snapshot import ResolvedLimits, resolve
+from runner.definitions.tool import (
+    COORDINATION_TOOLS,
+    BuiltinTool,
+    CommonToolKeys,
+    LaunchAgentTool,
+    NamedTool,
+    PythonTool,
+    WaitForTool,
+)
 from tests.architecture.source import MODULES
 from tests.example_project import REPOSITORY
 from tests.markdown import PAGES, Page, Table, page
@@ -124,7 +135,15 @@ def test_the_project_of_the_repository_is_valid(config: str) -> None:
     project = load_project(loaded, environ={})
 
     assert list(as_text(project.problems)) == []
-    assert set(project.registry.agents) == {"auditor", "briefer", "guide"}
+    assert set(project.registry.agents) == {
+        "archivist",
+        "auditor",
+        "briefer",
+        "editor",
+        "fact_checker",
+        "guide",
+        "researcher",
+    }
 
 
 @pytest.mark.parametrize(
@@ -175,6 +194,11 @@ DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
         (table(AGENTS, "Keys of an agent"), own(AgentDefinition)),
         (table(AGENTS, "Limits"), dotted("limits", Limits)),
         (table(AGENTS, "Prompts"), dotted("prompt", PromptSettings)),
+        (table(AGENTS, "Starting, waiting, writing"), set(COORDINATION_TOOLS)),
+        (
+            table(AGENTS, "Starting, waiting, writing", 1),
+            own(LaunchAgentTool, NamedTool) | own(WaitForTool, NamedTool),
+        ),
         (table(AGENTS, "Keys of every tool"), own(CommonToolKeys)),
         (table(AGENTS, "Python functions"), own(PythonTool, CommonToolKeys)),
         (table(AGENTS, "Python functions", 1), CONTEXT | {"append_message(text)"}),
@@ -205,6 +229,26 @@ def test_what_calls_and_usage_hold_is_told_with_the_answer() -> None:
 
     assert all(f"{name}:" in rows["tool_calls"][0] for name in own(ScriptedCall))
     assert all(f"`{name}`" in rows["usage"][0] for name in own(ScriptedUsage))
+
+
+def test_the_arguments_of_the_tools_for_working_together_are_told(tmp_path: Path) -> None:
+    loaded = load_config(
+        project_of(page(AGENTS), tmp_path) / "config.yaml", environ=ENVIRON, cwd=tmp_path
+    )
+    editor = resolve(load_project(loaded, environ=ENVIRON), "editor")
+    told = table(AGENTS, "Starting, waiting, writing").rows
+
+    specs = [coordination_spec(tool, editor) for tool in COORDINATION_TOOLS.values()]
+
+    assert {spec.name: properties_of(spec.parameters) for spec in specs} == {
+        name: set(re.findall(r"`(\w+)`", arguments)) for name, (arguments, *_) in told.items()
+    }
+
+
+def properties_of(schema: JsonObject) -> set[str]:
+    properties = schema["properties"]
+    assert isinstance(properties, dict)
+    return set(properties)
 
 
 @pytest.mark.parametrize(
@@ -306,13 +350,13 @@ def test_every_reason_for_which_a_turn_fails_is_listed_and_no_other() -> None:
 
 
 def test_the_statuses_that_are_told_are_those_of_turns() -> None:
-    assert set(table(DURABILITY, "States").rows) <= set(TurnStatus)
+    assert set(table(DURABILITY, "States").rows) == set(TurnStatus)
 
 
 @pytest.mark.parametrize(
     ("kind", "headings"),
     [
-        (Runner, ["Tasks", "Reading", "Definitions and upkeep"]),
+        (Runner, ["Tasks", "Reading", "Turns that work together", "Definitions and upkeep"]),
         (Conversation, ["Conversations"]),
     ],
 )
@@ -341,9 +385,18 @@ def signature(method: Callable[..., object]) -> str:
         if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
             shown.append("*")
             has_star = True
-        default = "" if parameter.default is parameter.empty else f"={parameter.default!r}"
-        shown.append(f"{parameter.name}{default}")
+        shown.append(f"{parameter.name}{default_of(parameter)}")
     return ", ".join(shown)
+
+
+def default_of(parameter: inspect.Parameter) -> str:
+    match parameter.default:
+        case parameter.empty:
+            return ""
+        case Enum() as member:
+            return f"={type(member).__name__}.{member.name}"
+        case default:
+            return f"={default!r}"
 
 
 def test_an_error_that_is_told_of_exists() -> None:

@@ -11,20 +11,30 @@ from pathlib import Path
 from tests.acceptance.worker.project import Project
 from tests.waiting import until
 
+#: Where worker processes find the modules of these tests.
+_SOURCE = str(Path(__file__).parents[3])
+
 
 class Worker:
     """`dramatiq runner.worker` in a process group of its own, with its output in a file."""
 
-    def __init__(self, project: Project, *, processes: int = 1, threads: int = 4) -> None:
+    def __init__(
+        self,
+        project: Project,
+        *,
+        processes: int = 1,
+        threads: int = 4,
+        module: str = "runner.worker",
+    ) -> None:
         self.log_file = _new_log(project.root)
         with self.log_file.open("wb") as output:
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-m", "dramatiq", "runner.worker"),
+                    *(sys.executable, "-m", "dramatiq", module),
                     *("--processes", str(processes), "--threads", str(threads)),
                 ],
                 cwd=project.root,
-                env=os.environ | {"RUNNER_CONFIG": str(project.config)},
+                env=os.environ | {"RUNNER_CONFIG": str(project.config), "PYTHONPATH": _SOURCE},
                 stdout=output,
                 stderr=output,
                 start_new_session=True,
@@ -83,9 +93,11 @@ class Worker:
 
 
 @contextmanager
-def working(project: Project, *, processes: int = 1, threads: int = 4) -> Iterator[Worker]:
+def working(
+    project: Project, *, processes: int = 1, threads: int = 4, module: str = "runner.worker"
+) -> Iterator[Worker]:
     """Have a worker for as long as it is needed, and kill it then."""
-    worker = Worker(project, processes=processes, threads=threads)
+    worker = Worker(project, processes=processes, threads=threads, module=module)
     try:
         yield worker
     finally:

@@ -125,6 +125,16 @@ def test_a_conversation_goes_on_in_another_process(runner: Runner, project: Path
     ]
 
 
+def test_a_task_that_is_written_to_keeps_its_prompt(runner: Runner) -> None:
+    task = runner.run("hello", "Good morning.")
+
+    again = runner.open_conversation(task.conversation_id).say("And again.")
+    delivery = runner.send(task.conversation_id, "And once more.")
+
+    assert again.kind is task.kind
+    assert runner.turn(delivery.turn_id).kind is task.kind
+
+
 def test_a_busy_conversation_takes_posts_but_answers_none_here(runner: Runner) -> None:
     conversation = runner.conversation("hello")
     conversation.post("First.")

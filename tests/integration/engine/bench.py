@@ -1,17 +1,26 @@
 """A worker's engine on a real store, with an agent made in code."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
 
 from runner.core.clock import SystemClock
+from runner.core.errors import NotFound
 from runner.core.ids import ConversationId, TurnId, new_worker_id
 from runner.core.jsonvalue import JsonValue
 from runner.core.messages import Message, Role, ToolCall, ToolResult
 from runner.core.ports import Journal
-from runner.core.records import ToolExecution, Turn, TurnKind
+from runner.core.records import ClaimedTurn, ToolExecution, Turn, TurnKind
+from runner.engine.aftermath import Aftermath
+from runner.engine.control import Control
+from runner.engine.coordination import Coordination
+from runner.engine.courier import Courier
 from runner.engine.driver import Driver
 from runner.engine.heartbeat import Heartbeat
+from runner.engine.inline import InlineRunner
 from runner.engine.intake import Order, Reception
+from runner.engine.launch import Launcher
+from runner.engine.sweep import Sweeper
 from runner.engine.work import Terms, TurnWorker
 from runner.runtime.agent import Agent
 from runner.store.store import Store
@@ -30,13 +39,14 @@ class Bench:
         self,
         store: Store,
         agent: Agent,
-        *,
+        *others: Agent,
         journal: Journal | None = None,
         slice_length: timedelta = SLICE,
         max_claims: int = 5,
     ) -> None:
         self.store = store
         self.agent = agent
+        self.agents = {each.name: each for each in (agent, *others)}
         #: Why the agent cannot be brought to life, if so.
         self.fault: Exception | None = None
         self.dispatcher = FakeDispatcher()
@@ -46,8 +56,17 @@ class Bench:
         self.clock = SystemClock()
         journal = journal or store.journal
         self.heartbeat = Heartbeat(journal, self.worker_id, lease=LEASE, clock=self.clock)
-        driver = Driver(
+        self.launcher = Launcher(
+            intake=store.intake,
+            views=store.views,
+            agent_named=self._agent_named,
+            agent_of=self._agent_of,
+        )
+        self.courier = Courier(store.deliveries, self.launcher)
+        self.aftermath = Aftermath(self.courier, store.controls, self.dispatcher)
+        self.driver = Driver(
             journal=journal,
+            launcher=self.launcher,
             agent_of=self._agent_of,
             observer=self.observer,
             clock=self.clock,
@@ -55,17 +74,46 @@ class Bench:
         )
         self.worker = TurnWorker(
             journal=journal,
-            driver=driver,
+            driver=self.driver,
             heartbeat=self.heartbeat,
-            dispatcher=self.dispatcher,
+            aftermath=self.aftermath,
             clock=self.clock,
             terms=Terms(lease=LEASE, slice=slice_length),
         )
+        self.inline = InlineRunner(self.worker, store.views)
+        self.control = Control(store.controls, self.worker)
+        self.sweeper = Sweeper(
+            store.sweeps, self.dispatcher, settle_callbacks=self.courier.settle_due
+        )
+        self.coordination = Coordination(
+            launcher=self.launcher,
+            courier=self.courier,
+            intake=store.intake,
+            views=store.views,
+            wake=self.aftermath.wake,
+        )
 
-    def _agent_of(self, _turn: Turn) -> Agent:
+    def _agent_named(self, name: str) -> Agent:
+        if name not in self.agents:
+            raise NotFound(f"there is no agent {name!r}")
+        return self.agents[name]
+
+    def run_here(self, order: Order) -> Turn:
+        since = self.clock.monotonic()
+        turn = self.reception.start(order, self.worker_id, lease=LEASE)
+        claimed = ClaimedTurn.of(turn, self.worker_id, seconds_left=600)
+        return self.inline.run(claimed, since=since)
+
+    def work_off(self) -> None:
+        """Work on everything that is due, until nothing is."""
+        while due := self.store.sweeps.due(limit=100, quiet=timedelta(0)):
+            for turn_id in due:
+                self.worker.work_on(turn_id)
+
+    def _agent_of(self, turn: Turn) -> Agent:
         if self.fault is not None:
             raise self.fault
-        return self.agent
+        return self._agent_named(turn.agent)
 
     def order(
         self,
@@ -82,9 +130,12 @@ class Bench:
             conversation_id=conversation_id,
         )
 
-    def submit(self, text: str = "Go.", *, after: Turn | None = None) -> Turn:
+    def submit(
+        self, text: str = "Go.", *, after: Turn | None = None, agent: str | None = None
+    ) -> Turn:
         conversation_id = after.conversation_id if after else None
-        return self.reception.submit(self.order(text, conversation_id=conversation_id))
+        order = self.order(text, conversation_id=conversation_id)
+        return self.reception.submit(replace(order, agent=self.agents[agent]) if agent else order)
 
     def work_on(self, turn: Turn) -> Turn:
         self.worker.work_on(turn.id)

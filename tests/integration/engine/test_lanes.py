@@ -4,6 +4,7 @@ import pytest
 
 from runner.core.errors import ConversationBusy, UsageError
 from runner.core.messages import Role
+from runner.core.records import ClaimedTurn
 from runner.core.states import TurnStatus
 from runner.store.store import Store
 from tests.fakes.agents import make_agent
@@ -52,7 +53,8 @@ def test_a_turn_runs_here_only_when_the_lane_is_free(store: Store) -> None:
 
     bench.work_on(first)
     turn = bench.reception.start(order, bench.worker_id, lease=LEASE)
-    ended = bench.worker.run_here(turn, since=bench.clock.monotonic(), seconds_left=60)
+    claimed = ClaimedTurn.of(turn, bench.worker_id, seconds_left=60)
+    ended = bench.inline.run(claimed, since=bench.clock.monotonic())
     assert (ended.status, ended.result) == (TurnStatus.COMPLETED, "Two.")
 
 

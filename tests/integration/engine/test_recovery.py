@@ -5,9 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from runner.core.coordination import Reach
 from runner.core.errors import ClaimLost, ConfigError
 from runner.core.jsonvalue import JsonObject
-from runner.core.records import StepWrite
+from runner.core.records import ClaimedTurn, StepWrite
 from runner.core.states import ExecutionStatus, Phase, TurnStatus
 from runner.core.tooling import Recovery, ToolContext, ToolRules
 from runner.runtime.agent import Agent
@@ -154,7 +155,10 @@ def test_a_turn_handed_back_between_steps_has_begun_none_of_its_calls(store: Sto
 
     assert handed_back.status is TurnStatus.PENDING
     assert not tool.calls
-    assert [run.status for run in leaving.executions(turn)] == [ExecutionStatus.PLANNED] * 2
+    assert [run.status for run in leaving.executions(turn)] == [
+        ExecutionStatus.READY,
+        ExecutionStatus.PLANNED,
+    ]
     finished = staying.work_on(turn)
     assert finished.result == "Done."
     assert finished.tool_executions == 3
@@ -208,9 +212,12 @@ def test_an_inline_turn_whose_claim_is_lost_says_so(store: Store, expire_lease: 
     journal.on_commit = take
     turn = bench.reception.start(bench.order(), bench.worker_id, lease=LEASE)
     with pytest.raises(ClaimLost):
-        bench.worker.run_here(turn, since=bench.clock.monotonic(), seconds_left=60)
+        bench.inline.run(
+            ClaimedTurn.of(turn, bench.worker_id, seconds_left=60), since=bench.clock.monotonic()
+        )
     journal.on_commit = lambda _write: None
     client.put_back()
+    bench.control.resume(turn.id, reach=Reach.RETAIN)
     assert bench.work_on(turn).status is TurnStatus.COMPLETED
 
 

@@ -18,6 +18,7 @@ from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Message, Role, Text
 from runner.core.records import (
     ClaimedTurn,
+    Committed,
     ExecutionMove,
     NewEvent,
     NewTurn,
@@ -27,6 +28,7 @@ from runner.core.records import (
     TurnKind,
 )
 from runner.core.states import ExecutionStatus, TurnStatus
+from runner.core.tree import Place, Reservation, TreeLimits
 from runner.store.store import Store
 
 DEFINITION: Final = "sha256:1"
@@ -53,6 +55,9 @@ def new_turn(
     timeout: timedelta = TIMEOUT,
     text: str = "Hello.",
     context: JsonObject | None = None,
+    place: Place | None = None,
+    awaits: Sequence[TurnId] = (),
+    callback_to: ConversationId | None = None,
 ) -> NewTurn:
     """Describe a turn of a conversation, by default a new one."""
     turn_id = new_turn_id()
@@ -68,6 +73,9 @@ def new_turn(
         status=status,
         trigger=message(turn_id, home, text),
         timeout=timeout,
+        place=place or Place(root_id=turn_id),
+        awaits=awaits,
+        callback_to=callback_to,
         context=context or {},
         worker_id=ADA if runs else None,
         lease=LEASE if runs else None,
@@ -81,9 +89,60 @@ def add(
     status: TurnStatus = TurnStatus.PENDING,
     timeout: timedelta = TIMEOUT,
     text: str = "Hello.",
+    awaits: Sequence[TurnId] = (),
+    limits: TreeLimits | None = None,
 ) -> Turn:
     store.intake.save_definition(content_hash=DEFINITION, kind="agent", name="writer", body="{}")
-    return store.intake.add(new_turn(conversation_id, status=status, timeout=timeout, text=text))
+    new = new_turn(conversation_id, status=status, timeout=timeout, text=text, awaits=awaits)
+    place = new.place if limits is None else replace(new.place, limits=limits)
+    return store.intake.add(replace(new, place=place))
+
+
+def child_of(
+    parent: Turn, *, timeout: timedelta = TIMEOUT, awaits: Sequence[TurnId] = ()
+) -> NewTurn:
+    """Describe a turn below another, in a conversation of its own."""
+    place = parent.place
+    below = replace(place, parent_id=parent.id, depth=place.depth + 1, launched_by=None)
+    return new_turn(timeout=timeout, place=below, awaits=awaits)
+
+
+def launching(
+    claimed: ClaimedTurn, children: Sequence[NewTurn], *, number: int = 1, first: int = 1
+) -> StepWrite:
+    """Describe the step by which a turn launches others and waits for them."""
+    runs = [
+        replace(execution(claimed.turn, first + place, ExecutionStatus.WAITING), awaits=(child.id,))
+        for place, child in enumerate(children)
+    ]
+    return replace(
+        step(claimed, number=number, status=TurnStatus.WAITING, planned=runs),
+        children=[
+            replace(child, place=replace(child.place, launched_by=run.id))
+            for child, run in zip(children, runs, strict=True)
+        ],
+        reserve=Reservation(children=len(children), iterations=len(children)),
+    )
+
+
+def waiting_for(claimed: ClaimedTurn, *turns: Turn, number: int = 1) -> StepWrite:
+    """Describe the step by which a turn begins to wait for others."""
+    run = replace(
+        execution(claimed.turn, number, ExecutionStatus.WAITING),
+        awaits=tuple(turn.id for turn in turns),
+    )
+    return step(claimed, number=number, status=TurnStatus.WAITING, planned=[run])
+
+
+def end(
+    store: Store,
+    turn: Turn,
+    *,
+    number: int = 1,
+    status: TurnStatus = TurnStatus.COMPLETED,
+) -> Committed:
+    """Claim a turn and end it with step *number*."""
+    return store.journal.commit(step(claim(store, turn), number=number, status=status))
 
 
 def claim(store: Store, turn: Turn, worker_id: WorkerId = ADA) -> ClaimedTurn:

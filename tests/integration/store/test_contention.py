@@ -1,13 +1,27 @@
 """Many threads at once, on few connections."""
 
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
+from runner.core.errors import LimitReached
 from runner.core.ids import TurnId, WorkerId
+from runner.core.records import ClaimedTurn
 from runner.core.states import TurnStatus
+from runner.core.tree import Reservation, TreeLimits
 from runner.store.database import open_database
 from runner.store.store import Store
-from tests.integration.store.builders import LEASE, TIMEOUT, add, new_turn, step
+from tests.integration.store.builders import (
+    LEASE,
+    TIMEOUT,
+    add,
+    child_of,
+    claim,
+    launching,
+    new_turn,
+    step,
+)
 
 THREADS = 40
 
@@ -82,3 +96,62 @@ def test_workers_on_two_connections_finish_every_turn_in_order(database_url: str
         assert [message.seq for message in transcript] == list(range(1, 9))
     assert store.views.counts() == {}
     database.close()
+
+
+def test_a_limit_of_a_tree_is_never_overshot_however_many_take_from_it(store: Store) -> None:
+    """Thirty children race: each takes what it can in one statement at the root."""
+    limits = TreeLimits(
+        max_iterations=90,
+        max_tool_executions=25,
+        max_tool_executions_by_name={"search": 10},
+        max_children=30,
+    )
+    root = claim(store, add(store, limits=limits))
+    children = [child_of(root.turn) for _ in range(30)]
+    store.journal.commit(launching(root, children))
+    claimed = [claim(store, store.views.turn(child.id)) for child in children]
+
+    def take(turn: ClaimedTurn) -> Counter[str]:
+        taken, number = Counter[str](), 0
+        for wanted in (
+            Reservation(iterations=1, tool_executions=1, by_name={"search": 1}),
+            Reservation(iterations=1, tool_executions=1, by_name={"search": 1}),
+            Reservation(tool_executions=1),
+            Reservation(iterations=1),
+        ):
+            try:
+                store.journal.commit(replace(step(turn, number=number + 1), reserve=wanted))
+            except LimitReached:
+                continue
+            number += 1
+            taken["iterations"] += wanted.iterations
+            taken["tool_executions"] += wanted.tool_executions
+            taken["search"] += sum(wanted.by_name.values())
+        return taken
+
+    with ThreadPoolExecutor(30) as pool:
+        total = sum(pool.map(take, claimed), Counter[str]())
+
+    use = store.views.turn(root.turn.id).use
+    assert use.children == 30
+    assert use.iterations == 31 + total["iterations"] <= limits.max_iterations
+    assert use.tool_executions == total["tool_executions"] == limits.max_tool_executions
+    assert total["search"] == 10
+
+
+def test_children_added_at_the_same_time_never_outnumber_the_limit(store: Store) -> None:
+    limits = TreeLimits(max_children=7)
+    root = claim(store, add(store, limits=limits)).turn
+
+    def attempt(_: int) -> bool:
+        try:
+            store.intake.add(child_of(root))
+        except LimitReached:
+            return False
+        return True
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        added = sum(pool.map(attempt, range(THREADS)))
+
+    assert added == store.views.turn(root.id).use.children == 7
+    assert len(store.views.tree(root.id)) == 8

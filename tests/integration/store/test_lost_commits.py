@@ -5,8 +5,11 @@ from datetime import timedelta
 
 import pytest
 
+from runner.core.coordination import NewDelivery, Reach
+from runner.core.ids import new_delivery_id
 from runner.core.records import ClaimedTurn, ExecutionMove
 from runner.core.states import ExecutionStatus, TurnStatus
+from runner.core.tree import TreeLimits, TreeUse
 from runner.store.database import Database, open_database
 from runner.store.store import Store
 from tests.integration.store.builders import (
@@ -16,11 +19,14 @@ from tests.integration.store.builders import (
     LEASE,
     TIMEOUT,
     add,
+    child_of,
     claim,
     execution,
     kinds,
+    launching,
     new_turn,
     step,
+    waiting_for,
 )
 from tests.integration.store.proxy import Loss, Proxy, proxied
 from tests.store_helpers import expire_lease
@@ -123,7 +129,9 @@ def test_a_turn_ends_once_and_names_the_next(store: Store, proxy: Proxy, loss: L
     following = add(store, claimed.turn.conversation_id)
     proxy.lose_next_commit(loss)
 
-    assert store.journal.commit(step(claimed, status=TurnStatus.COMPLETED)) == following.id
+    committed = store.journal.commit(step(claimed, status=TurnStatus.COMPLETED))
+
+    assert committed.wake == (following.id,)
 
 
 @at_the_commit
@@ -165,6 +173,117 @@ def test_a_definition_is_saved_once(store: Store, proxy: Proxy, loss: Loss) -> N
     assert store.intake.definition("h") == "b"
 
 
+@at_the_commit
+def test_children_are_launched_once(store: Store, proxy: Proxy, loss: Loss) -> None:
+    parent = claim(store, add(store))
+    children = [child_of(parent.turn) for _ in range(2)]
+    proxy.lose_next_commit(loss)
+
+    committed = store.journal.commit(launching(parent, children))
+
+    assert list(committed.wake) == [child.id for child in children]
+    waiting = store.views.turn(parent.turn.id)
+    assert (waiting.status, waiting.open_waits) == (TurnStatus.WAITING, 2)
+    assert waiting.use == TreeUse(iterations=3, children=2)
+    for child in children:
+        assert store.views.turn(child.id).waiters == 1
+
+
+@at_the_commit
+def test_waits_are_begun_once(store: Store, proxy: Proxy, loss: Loss) -> None:
+    waiter, awaited = claim(store, add(store)), add(store)
+    proxy.lose_next_commit(loss)
+
+    assert not store.journal.commit(waiting_for(waiter, awaited)).is_ready
+
+    assert store.views.turn(awaited.id).waiters == 1
+
+
+@at_the_commit
+def test_those_who_wait_are_woken_once(store: Store, proxy: Proxy, loss: Loss) -> None:
+    waiter, awaited, other = claim(store, add(store)), add(store), add(store)
+    store.journal.commit(waiting_for(waiter, awaited, other))
+    ended = claim(store, awaited)
+    proxy.lose_next_commit(loss)
+
+    assert store.journal.commit(step(ended, status=TurnStatus.COMPLETED)).wake == ()
+
+    assert store.views.turn(waiter.turn.id).open_waits == 1
+    last = store.journal.commit(step(claim(store, other), status=TurnStatus.COMPLETED))
+    assert last.wake == (waiter.turn.id,)
+
+
+@at_the_commit
+def test_the_last_one_to_end_names_who_goes_on(store: Store, proxy: Proxy, loss: Loss) -> None:
+    waiter, awaited = claim(store, add(store)), add(store)
+    store.journal.commit(waiting_for(waiter, awaited))
+    ended = claim(store, awaited)
+    proxy.lose_next_commit(loss)
+
+    committed = store.journal.commit(step(ended, status=TurnStatus.COMPLETED))
+
+    assert committed.wake == (waiter.turn.id,)
+
+
+@at_the_commit
+def test_a_child_is_added_once_and_takes_its_part_once(
+    store: Store, proxy: Proxy, loss: Loss
+) -> None:
+    parent = claim(store, add(store, limits=TreeLimits(max_children=1)))
+    new = child_of(parent.turn)
+    proxy.lose_next_commit(loss)
+
+    turn = store.intake.add(new)
+
+    assert turn == store.views.turn(new.id)
+    assert store.views.turn(parent.turn.id).use.children == 1
+
+
+@at_the_commit
+def test_a_message_is_delivered_once(store: Store, proxy: Proxy, loss: Loss) -> None:
+    home = add(store).conversation_id
+    new = NewDelivery(
+        id=new_delivery_id(),
+        key="key",
+        source=None,
+        destination=home,
+        text="News.",
+        continuation=new_turn(home),
+    )
+    proxy.lose_next_commit(loss)
+
+    delivery = store.deliveries.deliver(new)
+
+    assert store.deliveries.inbox(home) == [delivery]
+    assert add(store, home).lane == 3
+
+
+@at_the_commit
+def test_an_input_is_queued_once(store: Store, proxy: Proxy, loss: Loss) -> None:
+    turn = claim(store, add(store)).turn
+    proxy.lose_next_commit(loss)
+
+    given = store.controls.steer(turn.id, key="a", text="Go.")
+
+    assert store.journal.inputs(turn.id) == [given]
+    assert store.views.turn(turn.id).open_inputs == 1
+
+
+@at_the_commit
+@pytest.mark.parametrize("control", ["cancel", "pause"])
+def test_a_control_takes_effect_once(store: Store, proxy: Proxy, loss: Loss, control: str) -> None:
+    turn, following = add(store), add(store)
+    claimed = claim(store, following)
+    proxy.lose_next_commit(loss)
+
+    getattr(store.controls, control)(turn.id, reach=Reach.RETAIN)
+
+    status = {"cancel": TurnStatus.CANCELLED, "pause": TurnStatus.PAUSED}[control]
+    assert store.views.turn(turn.id).status is status
+    assert len(kinds(store, turn)) == 2
+    store.journal.commit(step(claimed))
+
+
 def test_a_turn_has_ended_although_the_next_could_not_be_looked_for(postgres_url: str) -> None:
     """The server goes away right after the commit: what was written is not called a failure."""
     direct = open_database(postgres_url)
@@ -175,7 +294,7 @@ def test_a_turn_has_ended_although_the_next_could_not_be_looked_for(postgres_url
         following = add(store, claimed.turn.conversation_id)
         proxy.lose_next_commit(Loss.LATER)
 
-        assert store.journal.commit(step(claimed, status=TurnStatus.COMPLETED)) is None
+        assert store.journal.commit(step(claimed, status=TurnStatus.COMPLETED)).wake == ()
         store.close()
 
     after = Store.over(direct)

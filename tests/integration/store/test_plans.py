@@ -3,16 +3,29 @@
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from sqlalchemy import Connection, event, text
 
+from runner.core.coordination import Reach
 from runner.core.ports import TurnFilter
 from runner.core.states import LIVE, TurnStatus
 from runner.store.database import Database
 from runner.store.store import Store
-from tests.integration.store.builders import BOB, LEASE, add, claim, step
+from tests.integration.store.builders import (
+    BOB,
+    LEASE,
+    TIMEOUT,
+    add,
+    child_of,
+    claim,
+    launching,
+    new_turn,
+    step,
+    waiting_for,
+)
 from tests.store_helpers import expire_lease, pass_deadline
 
 ENDED = 100_000
@@ -22,7 +35,14 @@ CONVERSATIONS = 100
 FEW = 200
 
 #: Indexes that may be read from one end: those without ended turns, and one that a limit bounds.
-BOUNDED = ("due_turns", "overdue_turns", "live_turns", "turns_by_age")
+BOUNDED = (
+    "due_turns",
+    "live_turns",
+    "overdue_halted_turns",
+    "overdue_turns",
+    "owed_callbacks",
+    "turns_by_age",
+)
 
 NUMBERS = {
     "sqlite": """
@@ -34,17 +54,38 @@ NUMBERS = {
 HISTORY = """
     INSERT INTO turns (id, conversation_id, agent, definition_hash, kind, status, phase, lane,
         fence, step, claims, iterations, tool_executions, attempts, usage, context, metadata,
-        deadline_at, created_at, started_at, ended_at)
+        deadline_at, created_at, started_at, ended_at, root_id, depth, tree_limits, use_iterations,
+        use_tool_executions, use_children, open_waits, waiters, open_inputs, pause_requested,
+        cancel_requested, is_inline)
     {numbers}
     SELECT 'turn_old_' || n, c.id, c.agent, d.content_hash, 'chat',
         CASE n % 3 WHEN 0 THEN 'completed' WHEN 1 THEN 'failed' ELSE 'cancelled' END, 'model',
         1000000 + n, 1, 1, 0, 1, 0, 0, '{{}}', '{{}}', '{{}}',
-        c.created_at, c.created_at, c.created_at, c.created_at
+        c.created_at, c.created_at, c.created_at, c.created_at, 'turn_old_' || n, 0, '{{}}', 1,
+        0, 0, 0, 0, 0, false, false, false
     FROM numbers
     JOIN definitions d ON true
     JOIN (SELECT *, row_number() OVER (ORDER BY id) AS place FROM conversations) c
         ON c.place = 1 + n % :conversations
 """
+
+OLD_WAITS = """
+    INSERT INTO waits (waiter_id, awaited_id, created_at, ended_at)
+    SELECT w.id, a.id, w.created_at, w.created_at FROM turns w JOIN turns a ON a.id = w.root_id
+    WHERE w.ended_at IS NOT NULL
+"""
+
+#: What statements call the tables that grow with history.
+GROWING = (
+    "turns",
+    "earlier",
+    "waits",
+    "awaited",
+    "ahead_in_lane",
+    "next_turn",
+    "child_turn",
+    "parent_turn",
+)
 
 Statements = list[tuple[str, Mapping[str, object] | tuple[object, ...]]]
 
@@ -61,6 +102,7 @@ def old_store(store: Store) -> Store:
 
     def fill(connection: Connection) -> None:
         connection.execute(statement, amounts)
+        connection.execute(text(OLD_WAITS))
         connection.exec_driver_sql("ANALYZE")
 
     store.database.write(fill)
@@ -74,7 +116,8 @@ def recorded(database: Database) -> Iterator[Statements]:
     def on_statement(
         _connection: Connection, _cursor: object, statement: str, parameters: object, *_: object
     ) -> None:
-        if "turns" in statement:
+        # What is inserted is looked up by its references' keys alone, and cannot be inserted twice.
+        if ("turns" in statement or "waits" in statement) and not statement.startswith("INSERT"):
             assert isinstance(parameters, Mapping | tuple)
             statements.append((statement, parameters))
 
@@ -84,8 +127,8 @@ def recorded(database: Database) -> Iterator[Statements]:
 
 
 def rows_read(node: Mapping[str, object]) -> Iterator[int]:
-    """Count what each part of a PostgreSQL plan read of the turns."""
-    if node.get("Relation Name") == "turns":
+    """Count what each part of a PostgreSQL plan read of turns and waits."""
+    if node.get("Relation Name") in {"turns", "waits"}:
         rows, removed = node["Actual Rows"], node.get("Rows Removed by Filter", 0)
         assert isinstance(rows, int | float)
         assert isinstance(removed, int | float)
@@ -114,7 +157,7 @@ def assert_history_is_not_scanned(database: Database, statements: Statements) ->
             rows = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", parameters).all()
         for row in rows:
             detail = str(row[-1])
-            unbounded = detail.startswith("SCAN") and ("turns" in detail or "earlier" in detail)
+            unbounded = any(detail.startswith(f"SCAN {name}") for name in GROWING)
             assert not unbounded or any(name in detail for name in BOUNDED), (statement, detail)
 
 
@@ -144,14 +187,67 @@ def test_neither_claims_nor_sweeps_nor_lists_read_what_has_ended(old_store: Stor
         sweeps.fail_overdue(limit=50)
         sweeps.due(limit=50, quiet=timedelta(0))
         sweeps.unattended(limit=50)
-        assert journal.commit(step(claimed, status=TurnStatus.COMPLETED)) == following.id
+        committed = journal.commit(step(claimed, status=TurnStatus.COMPLETED))
         store.views.counts()
         store.views.turns(TurnFilter())
         store.views.turns(TurnFilter(statuses=LIVE))
         store.views.turns(TurnFilter(statuses=[TurnStatus.PENDING]))
         store.views.turn(in_old.id)
 
-    assert len(statements) > 15
+    assert committed.wake == (following.id,)
+    assert len(statements) >= 10
+    assert_history_stays_unread(store.database, statements)
+
+
+def test_neither_trees_nor_waits_read_what_has_ended(old_store: Store) -> None:
+    store, journal, sweeps = old_store, old_store.journal, old_store.sweeps
+    old_conversation = store.views.turns(TurnFilter(limit=30))[-1].conversation_id
+    parent = claim(store, add(store, old_conversation))
+    queue = [add(store, old_conversation) for _ in range(3)]
+    waiter, awaited = claim(store, add(store)), add(store)
+    prepared = add(store, old_conversation, status=TurnStatus.PREPARED)
+
+    with recorded(store.database) as statements:
+        journal.commit(launching(parent, [child_of(parent.turn) for _ in range(3)]))
+        journal.commit(waiting_for(waiter, queue[-1], awaited))
+        sweeps.release_joined(limit=50)
+        journal.commit(step(claim(store, awaited), status=TurnStatus.COMPLETED))
+        store.intake.submit(prepared.id, timeout=TIMEOUT)
+        store.intake.add(child_of(parent.turn))
+        store.intake.add(new_turn(old_conversation, awaits=[queue[0].id]))
+        journal.outcomes([awaited.id])
+        store.views.tree(parent.turn.id)
+        store.views.latest_turn(old_conversation)
+        store.views.turns(TurnFilter(roots=True))
+        sweeps.unattended(limit=50)
+
+    assert len(statements) >= 15
+    assert_history_stays_unread(store.database, statements)
+
+
+def test_controls_and_callbacks_read_nothing_that_has_ended(old_store: Store) -> None:
+    store, sweeps, controls = old_store, old_store.sweeps, old_store.controls
+    old_conversation = store.views.turns(TurnFilter(limit=30))[-1].conversation_id
+    parent = claim(store, add(store, old_conversation))
+    store.journal.commit(launching(parent, [child_of(parent.turn) for _ in range(3)]))
+    owing = store.intake.add(replace(new_turn(), callback_to=old_conversation))
+    late = claim(store, add(store)).turn
+    controls.pause(late.id, reach=Reach.RETAIN)
+    expire_lease(store.database, late.id)
+    sweeps.release_expired(limit=50)
+    pass_deadline(store.database, late.id)
+
+    with recorded(store.database) as statements:
+        sweeps.release_overdue(limit=50)
+        controls.pause(parent.turn.id, reach=Reach.CASCADE)
+        controls.resume(parent.turn.id, reach=Reach.CASCADE)
+        controls.steer(parent.turn.id, key="a", text="Go.")
+        controls.cancel(parent.turn.id, reach=Reach.CASCADE)
+        controls.cancel(owing.id, reach=Reach.RETAIN)
+        [owed] = store.deliveries.callbacks_due(limit=50)
+        store.deliveries.drop_callback(owed.id, reason="no longer permitted")
+
+    assert len(statements) >= 10
     assert_history_stays_unread(store.database, statements)
 
 

@@ -13,6 +13,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from runner.core.coordination import Reach
 from runner.core.errors import ClaimLost, ConversationBusy, InvalidMove
 from runner.core.ids import ConversationId, TurnId, WorkerId
 from runner.core.records import Claim, ClaimedTurn
@@ -22,7 +23,7 @@ from tests.integration.store.builders import ADA, BOB, LEASE, TIMEOUT, add, step
 from tests.store_helpers import expire_lease, pass_deadline
 
 PREPARED, PENDING, RUNNING = TurnStatus.PREPARED, TurnStatus.PENDING, TurnStatus.RUNNING
-FAILED = TurnStatus.FAILED
+FAILED, STALE = TurnStatus.FAILED, TurnStatus.STALE
 
 pick = st.integers(min_value=0, max_value=10**6)
 
@@ -37,6 +38,7 @@ class Expected:
     fence: int = 0
     step: int = 0
     worker_id: WorkerId | None = None
+    is_inline: bool = False
 
 
 @dataclass
@@ -89,7 +91,7 @@ class Lane(RuleBasedStateMachine):
             assert busy
             return
         assert not busy
-        turn = Expected(added.id, PREPARED)
+        turn = Expected(added.id, PREPARED, is_inline=True)
         self.model.turns.append(turn)
         self.model.submitted(turn, RUNNING)
         self.model.started(turn, ADA)
@@ -134,7 +136,7 @@ class Lane(RuleBasedStateMachine):
             first_seq=self.model.places + 1,
         )
         try:
-            following = self.store.journal.commit(write)
+            wake = self.store.journal.commit(write).wake
         except ClaimLost:
             assert not holds
             return
@@ -144,7 +146,7 @@ class Lane(RuleBasedStateMachine):
         if to is not RUNNING:
             turn.worker_id = None
         heads = [t.id for t in self.model.live()[:1] if t.status is PENDING]
-        assert following == (next(iter(heads), None) if to.is_ended else None)
+        assert list(wake) == (heads if to.is_ended else [])
 
     @rule()
     def lose_the_worker(self) -> None:
@@ -154,9 +156,21 @@ class Lane(RuleBasedStateMachine):
 
         released = self.store.sweeps.release_expired(limit=1000)
 
-        assert set(released) == {turn.id for turn in running}
+        assert set(released) == {turn.id for turn in running if not turn.is_inline}
         for turn in running:
-            turn.status, turn.worker_id = PENDING, None
+            turn.status = STALE if turn.is_inline else PENDING
+            turn.worker_id = None
+
+    @rule(which=pick)
+    def resume(self, which: int) -> None:
+        turn = self.model.turns[which % len(self.model.turns)]
+
+        receipts = self.store.controls.resume(turn.id, reach=Reach.RETAIN)
+
+        is_stale = turn.status is STALE
+        assert receipts.wake == ((turn.id,) if is_stale else ())
+        if is_stale:
+            turn.status, turn.is_inline = PENDING, False
 
     @rule(which=pick)
     def overdue(self, which: int) -> None:
@@ -187,7 +201,15 @@ class Lane(RuleBasedStateMachine):
     def the_store_agrees(self) -> None:
         for expected in self.model.turns:
             turn = self.store.views.turn(expected.id)
-            found = Expected(turn.id, turn.status, turn.lane, turn.fence, turn.step, turn.worker_id)
+            found = Expected(
+                id=turn.id,
+                status=turn.status,
+                lane=turn.lane,
+                fence=turn.fence,
+                step=turn.step,
+                worker_id=turn.worker_id,
+                is_inline=turn.is_inline,
+            )
             assert found == expected
 
     @invariant()

@@ -76,13 +76,13 @@ def test_of_many_that_start_together_one_makes_the_schema(empty: Database) -> No
 def test_an_older_schema_is_refused_with_the_command_to_run(
     database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("runner.store.schema.schema_version", lambda: "0002")
+    monkeypatch.setattr("runner.store.schema.schema_version", lambda: "0003")
 
     with pytest.raises(SchemaMismatch) as caught:
         ensure_schema(database)
 
     assert str(caught.value) == (
-        "the database has schema 0001 and this program needs 0002; run `runner db upgrade`"
+        "the database has schema 0002 and this program needs 0003; run `runner db upgrade`"
     )
 
 

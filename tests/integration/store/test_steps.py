@@ -7,7 +7,7 @@ from runner.core.errors import ClaimLost, InvalidMove, StoreError
 from runner.core.ids import new_execution_id
 from runner.core.messages import Message, Opaque, Origin, Role, Thinking, ToolCall, ToolResult
 from runner.core.model import Usage
-from runner.core.records import ClaimedTurn, ExecutionMove, ToolExecution, TurnError
+from runner.core.records import ClaimedTurn, Committed, ExecutionMove, ToolExecution, TurnError
 from runner.core.states import ExecutionStatus, Phase, TurnStatus
 from runner.store.store import Store
 from tests.integration.store.builders import (
@@ -57,7 +57,7 @@ def test_a_step_stores_all_it_changes(store: Store, claimed: ClaimedTurn) -> Non
         error=error,
     )
 
-    assert store.journal.commit(replace(write, turn=turn)) is None
+    assert store.journal.commit(replace(write, turn=turn)) == Committed()
 
     assert store.views.turn(turn.id) == turn
     assert [m.text for m in store.journal.transcript(turn.conversation_id)] == ["Hello.", "Hi."]
@@ -272,13 +272,15 @@ def test_a_turn_that_ends_names_the_next_of_its_lane(store: Store, claimed: Clai
     following = add(store, claimed.turn.conversation_id)
     add(store, claimed.turn.conversation_id)
 
-    assert store.journal.commit(step(claimed, status=TurnStatus.FAILED)) == following.id
+    committed = store.journal.commit(step(claimed, status=TurnStatus.FAILED))
+
+    assert committed.wake == (following.id,)
 
 
 def test_a_turn_that_ends_last_in_its_lane_names_none(store: Store, claimed: ClaimedTurn) -> None:
     add(store, claimed.turn.conversation_id, status=TurnStatus.PREPARED)
 
-    assert store.journal.commit(step(claimed, status=TurnStatus.COMPLETED)) is None
+    assert store.journal.commit(step(claimed, status=TurnStatus.COMPLETED)).wake == ()
 
 
 def test_a_step_takes_at_most_four_statements_and_one_commit(

@@ -83,3 +83,11 @@ def test_turns_that_have_not_ended_are_counted_by_status(store: Store) -> None:
     store.journal.commit(step(claim(store, add(store)), status=TurnStatus.COMPLETED))
 
     assert store.views.counts() == {TurnStatus.PENDING: 2, TurnStatus.PREPARED: 1}
+
+
+def test_inputs_are_read_in_order_wherever_they_are(store: Store) -> None:
+    turn = add(store)
+    given = [store.controls.steer(turn.id, key=text, text=text) for text in ("One.", "Two.")]
+
+    assert store.views.inputs(turn.id) == given
+    assert list(store.views.inputs(TurnId("turn_none"))) == []

@@ -4,22 +4,34 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from runner.core.errors import StoreUnavailable
 from runner.core.ids import ConversationId, ExecutionId, MessageId, TurnId
 from runner.core.messages import Message, Part, Role
 from runner.core.model import Usage
 from runner.core.records import ToolExecution, Turn, TurnError, TurnKind
 from runner.core.states import ExecutionStatus, Phase, TurnStatus
+from runner.core.tree import Place
 
 TURN = TurnId("turn_1")
 CONVERSATION = ConversationId("conv_1")
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 
 
-def turn(status: TurnStatus, *, result: str | None = None, error: TurnError | None = None) -> Turn:
+def turn(
+    status: TurnStatus,
+    *,
+    turn_id: TurnId = TURN,
+    parent: TurnId | None = None,
+    agent: str = "hello",
+    result: str | None = None,
+    error: TurnError | None = None,
+) -> Turn:
+    """A turn; one with a parent is right below the root."""
     return Turn(
-        id=TURN,
+        id=turn_id,
         conversation_id=CONVERSATION,
-        agent="hello",
+        agent=agent,
+        place=Place(root_id=TURN, parent_id=parent, depth=0 if parent is None else 1),
         definition_hash="abc",
         kind=TurnKind.TASK,
         status=status,
@@ -61,20 +73,31 @@ def execution(name: str, tool: str, arguments: dict[str, str]) -> ToolExecution:
 
 @dataclass
 class Stored:
-    """A source of whatever a test put in, which counts how often it is asked for executions."""
+    """
+    A source of whatever a test put in, which counts how often it is asked for executions.
+
+    Its turns are a tree, the top one first.
+    """
 
     all_messages: list[Message] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=lambda: [turn(TurnStatus.RUNNING)])
     all_executions: list[ToolExecution] = field(default_factory=list)
     asked: int = 0
+    #: Whether looking at a tree fails.
+    is_down: bool = False
 
     def turn(self, turn_id: str) -> Turn:
-        assert turn_id == TURN
-        return turn(TurnStatus.RUNNING)
+        return next(each for each in self.turns if each.id == turn_id)
+
+    def tree(self, turn_id: str) -> Sequence[Turn]:
+        assert turn_id == self.turns[0].id
+        if self.is_down:
+            raise StoreUnavailable("the database does not answer")
+        return self.turns
 
     def executions(self, turn_id: str) -> Sequence[ToolExecution]:
-        assert turn_id == TURN
         self.asked += 1
-        return self.all_executions
+        return [run for run in self.all_executions if run.turn_id == turn_id]
 
     def messages(self, conversation_id: str) -> Sequence[Message]:
         assert conversation_id == CONVERSATION

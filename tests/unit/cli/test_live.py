@@ -1,8 +1,15 @@
 import json
+import os
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import redirect_stdout
+from io import StringIO
 
 import pytest
+from typing_extensions import override
 
 from runner.cli.live import view_for
+from runner.cli.looks import Look
+from runner.core.ids import TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.model import CallRetried, Delta, TextDelta, ThinkingDelta, ToolCallStarted
 from runner.core.records import Event, NewEvent, TurnError
@@ -34,7 +41,7 @@ def test_programs_get_events_and_then_the_turn(capsys: pytest.CaptureFixture[str
     view = view_for(as_json=True)
 
     view.on_event(TURN, NewEvent(kind="turn.completed", body={"a": 1}))
-    code = view.outcome(turn(TurnStatus.COMPLETED, result="done"))
+    code = view.outcome([turn(TurnStatus.COMPLETED, result="done")])
 
     event, ended = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert code == 0
@@ -52,7 +59,7 @@ def test_programs_get_stored_events_with_their_id_and_time(
 ) -> None:
     event = Event(id=7, turn_id=TURN, kind="turn.started", body={}, at=NOON)
 
-    view_for(as_json=True).follow([event])
+    view_for(as_json=True).follow([Look(turns=[turn(TurnStatus.RUNNING)], events=[event])])
 
     assert json.loads(capsys.readouterr().out) == {
         "type": "event",
@@ -78,7 +85,9 @@ def test_notices_are_for_people_and_stay_out_of_the_output(
 def test_people_get_the_result_alone_on_standard_output(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code = view_for(as_json=False).outcome(turn(TurnStatus.COMPLETED, result="[b]done\x1b[2J[/b]"))
+    code = view_for(as_json=False).outcome(
+        [turn(TurnStatus.COMPLETED, result="[b]done\x1b[2J[/b]")]
+    )
 
     out, err = capsys.readouterr()
     assert (code, out) == (0, "[b]done[/b]\n")
@@ -91,7 +100,7 @@ def test_people_get_the_result_alone_on_standard_output(
 def test_people_get_the_reason_of_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
     error = TurnError(code="limit", message="limits.timeout: its time is over")
 
-    code = view_for(as_json=False).outcome(turn(TurnStatus.FAILED, error=error))
+    code = view_for(as_json=False).outcome([turn(TurnStatus.FAILED, error=error)])
 
     out, err = capsys.readouterr()
     assert (code, out) == (1, "")
@@ -99,7 +108,7 @@ def test_people_get_the_reason_of_a_failure(capsys: pytest.CaptureFixture[str]) 
 
 
 def test_a_cancelled_turn_is_no_success(capsys: pytest.CaptureFixture[str]) -> None:
-    code = view_for(as_json=False).outcome(turn(TurnStatus.CANCELLED))
+    code = view_for(as_json=False).outcome([turn(TurnStatus.CANCELLED)])
 
     assert code == 1
     assert "error: turn turn_1 is cancelled\n" in capsys.readouterr().err
@@ -108,7 +117,7 @@ def test_a_cancelled_turn_is_no_success(capsys: pytest.CaptureFixture[str]) -> N
 def test_a_turn_that_was_handed_back_says_how_it_goes_on(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code = view_for(as_json=False).outcome(turn(TurnStatus.PENDING))
+    code = view_for(as_json=False).outcome([turn(TurnStatus.PENDING)])
 
     err = capsys.readouterr().err
     assert code == 130
@@ -118,10 +127,11 @@ def test_a_turn_that_was_handed_back_says_how_it_goes_on(
 
 def test_a_chat_repeats_no_answer_that_was_streamed(capsys: pytest.CaptureFixture[str]) -> None:
     view = view_for(as_json=False, chat=True)
+    view.look_up_in(Stored())
 
     with view.working():
         view.on_delta(TURN, TextDelta(text="Hello"))
-    view.outcome(turn(TurnStatus.COMPLETED, result="Hello"))
+    view.outcome([turn(TurnStatus.COMPLETED, result="Hello")])
 
     assert capsys.readouterr() == ("Hello\n", "")
 
@@ -133,10 +143,11 @@ def test_people_who_follow_see_retries_and_calls(capsys: pytest.CaptureFixture[s
     retried: JsonObject = {"attempt": 1, "delay": 0.5, "error": "cut"}
 
     view.follow(
-        [
+        Look(turns=[turn(TurnStatus.RUNNING)], events=[event])
+        for event in (
             Event(id=1, turn_id=TURN, kind="model.retried", body=retried, at=NOON),
             Event(id=2, turn_id=TURN, kind="tool_call.ended", body=ended, at=NOON),
-        ]
+        )
     )
 
     out, err = capsys.readouterr()
@@ -148,8 +159,61 @@ def test_a_retry_here_is_shown_once_although_its_event_follows(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     view = view_for(as_json=False)
+    view.look_up_in(Stored())
 
     view.on_delta(TURN, CallRetried(attempt=1, delay=0.5, error="cut"))
     view.on_event(TURN, NewEvent(kind="model.retried", body={"attempt": 1}))
 
     assert capsys.readouterr().err.count("attempt 1") == 1
+
+
+def test_the_outcome_counts_what_the_whole_tree_took_and_what_is_left_of_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    below = turn(TurnStatus.RUNNING, turn_id=TurnId("turn_2"), parent=TURN)
+
+    code = view_for(as_json=False).outcome([turn(TurnStatus.COMPLETED, result="done"), below])
+
+    assert code == 0
+    assert capsys.readouterr().err == (
+        "completed · 2.0s · 2 turns · 4 model requests · 2 tool executions · "
+        "2,400 tokens in (600 from cache), 90 out · turn_1\n"
+        "1 turn below it has not ended; see `runner show turn_1`\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "said"),
+    [
+        (TurnStatus.WAITING, 130, "`runner watch turn_1`"),
+        (TurnStatus.PAUSED, 1, "is paused; let it go on with `runner resume turn_1`"),
+        (TurnStatus.STALE, 1, "hand it to the workers with `runner resume turn_1`"),
+    ],
+)
+def test_a_turn_that_stopped_on_its_way_says_what_can_be_done(
+    status: TurnStatus, code: int, said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert view_for(as_json=False).outcome([turn(status)]) == code
+
+    assert said in capsys.readouterr().err
+
+
+class Crowded(StringIO):
+    """A stream at which every writer lets others go first."""
+
+    @override
+    def write(self, text: str) -> int:
+        os.sched_yield()
+        return super().write(text)
+
+
+def test_documents_of_turns_side_by_side_stay_whole() -> None:
+    view = view_for(as_json=True)
+    event = NewEvent(kind="turn.completed")
+
+    with redirect_stdout(Crowded()) as stream, ThreadPoolExecutor(max_workers=8) as threads:
+        for _ in range(500):
+            threads.submit(view.on_event, TURN, event)
+
+    shown = [json.loads(line) for line in stream.getvalue().splitlines()]
+    assert [one["kind"] for one in shown] == ["turn.completed"] * 500

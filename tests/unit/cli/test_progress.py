@@ -1,14 +1,22 @@
+from dataclasses import replace
 from io import StringIO
 
 import pytest
 from rich.console import Console
 
+from runner.cli.outcome import consumption
 from runner.cli.progress import Progress
 from runner.cli.text import plain
+from runner.core.ids import TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Role, Text, ToolResult
 from runner.core.model import CallRetried, TextDelta, ThinkingDelta, ToolCallStarted
-from tests.unit.cli.scenes import TURN, Stored, execution, message
+from runner.core.records import TurnError
+from runner.core.states import TurnStatus
+from tests.fakes.clock import FakeClock
+from tests.unit.cli.scenes import TURN, Stored, execution, message, turn
+
+CHILD, OTHER = TurnId("turn_2"), TurnId("turn_3")
 
 
 class Stage:
@@ -22,15 +30,16 @@ class Stage:
             file=self._lines, force_terminal=terminal, width=width, markup=False, highlight=False
         )
         text_out = Console(file=self._text, width=100, markup=False) if chat else None
-        self.progress = Progress(out, text_out=text_out)
-        self.progress.look_up_in(self.stored)
+        self.progress = Progress(out, FakeClock(), self.stored, text_out=text_out)
 
-    def event(self, kind: str, *, at: float = 0, **body: str | float) -> None:
-        self.progress.on_event(TURN, kind, body, at=at)
+    def event(
+        self, kind: str, *, at: float = 0, of: TurnId = TURN, **body: str | float | None
+    ) -> None:
+        self.progress.on_event(of, kind, body, at=at)
 
-    def say(self, *texts: str) -> None:
+    def say(self, *texts: str, of: TurnId = TURN) -> None:
         for text in texts:
-            self.progress.on_delta(TextDelta(text=text))
+            self.progress.on_delta(of, TextDelta(text=text))
 
     @property
     def lines(self) -> list[str]:
@@ -73,16 +82,40 @@ def test_a_call_without_arguments_that_took_no_time_is_its_name() -> None:
     assert stage.lines == ["✓ look_up"]
 
 
-def test_on_a_terminal_a_call_with_long_arguments_stays_on_one_line() -> None:
+@pytest.mark.parametrize("turn_id", [TURN, CHILD])
+def test_on_a_terminal_a_call_with_long_arguments_stays_on_one_line(turn_id: TurnId) -> None:
     stage = Stage(terminal=True, width=60)
-    stage.stored.all_executions = [execution("exec_1", "look_up", {"name": "Ada " * 50})]
+    family(stage, TurnStatus.RUNNING)
+    run = execution("exec_1", "look_up", {"name": "Ada " * 50})
+    stage.stored.all_executions = [replace(run, turn_id=turn_id)]
 
-    stage.event("tool_call.ended", at=9, execution_id="exec_1", tool="look_up", status="completed")
-    stage.progress.stop()
+    stage.event("turn.started")
+    stage.event(
+        "tool_call.ended",
+        of=turn_id,
+        execution_id="exec_1",
+        tool="look_up",
+        status="completed",
+    )
 
     lines = [line for line in stage.plain_lines if "look_up" in line or "Ada" in line]
+    stage.progress.stop()
     assert len(lines) == 1
     assert lines[0].endswith("…")
+    assert len(lines[0]) <= 60
+
+
+def test_on_a_terminal_a_call_that_another_turn_works_on_stays_on_one_line() -> None:
+    stage = Stage(terminal=True, width=60)
+    stage.stored.all_executions = [execution("exec_1", "scout", {"task": "Look. " * 50})]
+
+    stage.event(
+        "sub_agent.started", execution_id="exec_1", turn_id="turn_" + "2" * 15, agent="scout"
+    )
+
+    (line,) = [line for line in stage.plain_lines if "scout" in line or "Look" in line]
+    assert line.endswith("…  turn_222222222222222")
+    assert len(line) <= 60
 
 
 def test_executions_are_read_once_for_all_calls_of_a_response() -> None:
@@ -178,7 +211,7 @@ def test_a_retry_forgets_what_was_said() -> None:
     stage = Stage()
 
     stage.say("Half of ")
-    stage.progress.on_delta(CallRetried(attempt=1, delay=2, error="the stream\nwas cut"))
+    stage.progress.on_delta(TURN, CallRetried(attempt=1, delay=2, error="the stream\nwas cut"))
     stage.say("The whole.")
     stage.event("tool_call.started", execution_id="exec_1", tool="look_up")
 
@@ -191,9 +224,9 @@ def test_a_retry_forgets_what_was_said() -> None:
 def test_a_retry_in_a_chat_says_that_what_stands_there_is_void() -> None:
     stage = Stage(chat=True)
 
-    stage.progress.on_delta(CallRetried(attempt=1, delay=2, error="overloaded"))
+    stage.progress.on_delta(TURN, CallRetried(attempt=1, delay=2, error="overloaded"))
     stage.say("Half of ")
-    stage.progress.on_delta(CallRetried(attempt=2, delay=2, error="cut"))
+    stage.progress.on_delta(TURN, CallRetried(attempt=2, delay=2, error="cut"))
     stage.say("The whole.")
     stage.progress.stop()
 
@@ -207,19 +240,9 @@ def test_a_retry_in_a_chat_says_that_what_stands_there_is_void() -> None:
 def test_a_retry_elsewhere_is_known_from_its_event() -> None:
     stage = Stage()
 
-    stage.progress.retried({"attempt": 2, "delay": 0.5, "error": "overloaded"})
+    stage.progress.retried(TURN, {"attempt": 2, "delay": 0.5, "error": "overloaded"})
 
     assert stage.lines == ["↻ attempt 2 failed: overloaded; trying again in 0.5s"]
-
-
-def test_without_a_source_a_call_is_its_name() -> None:
-    lines = StringIO()
-    progress = Progress(Console(file=lines, width=100))
-
-    progress.on_event(TURN, "message.created", {"role": "assistant", "message_id": "m"}, at=0)
-    progress.on_event(TURN, "tool_call.ended", {"tool": "look_up", "status": "failed"}, at=0)
-
-    assert lines.getvalue() == "✗ look_up  failed\n"
 
 
 def test_turns_that_are_handed_back_or_have_to_answer_again_say_so() -> None:
@@ -268,8 +291,8 @@ def test_a_terminal_shows_what_is_waited_for_and_what_is_being_said() -> None:
 
     stage.event("turn.started")
     assert "working" in stage.shown
-    stage.progress.on_delta(ThinkingDelta(text="hm"))
-    stage.progress.on_delta(ToolCallStarted(name="look_up"))
+    stage.progress.on_delta(TURN, ThinkingDelta(text="hm"))
+    stage.progress.on_delta(TURN, ToolCallStarted(name="look_up"))
     stage.say("one\n", "two")
     stage.progress.stop()
 
@@ -286,3 +309,165 @@ def test_a_terminal_has_no_spinner_while_a_chat_streams() -> None:
 
     assert stage.shown == before
     stage.progress.stop()
+
+
+def family(stage: Stage, *children: TurnStatus) -> None:
+    """Let the turn have children of one agent."""
+    below = [
+        turn(status, turn_id=turn_id, parent=TURN, agent="scout")
+        for turn_id, status in zip((CHILD, OTHER), children, strict=False)
+    ]
+    stage.stored.turns = [turn(TurnStatus.WAITING), *below]
+
+
+def test_lines_of_turns_below_are_moved_in_and_begin_with_their_agent() -> None:
+    stage = Stage()
+    family(stage, TurnStatus.COMPLETED, TurnStatus.RUNNING)
+    stage.stored.all_executions = [execution("exec_1", "scout", {"task": "Look."})]
+
+    stage.event("sub_agent.started", execution_id="exec_1", turn_id=CHILD, agent="scout")
+    stage.say("One.\nTwo.", of=CHILD)
+    stage.event("tool_call.ended", of=CHILD, execution_id="e", tool="look_up", status="completed")
+    stage.event("tool_call.ended", of=OTHER, execution_id="e", tool="look_up", status="completed")
+    stage.event("turn.completed", of=CHILD)
+
+    assert stage.lines == [
+        '▸ scout {"task":"Look."}  turn_2',
+        "  scout  One.",
+        "  scout  Two.",
+        "  scout  ✓ look_up",
+        "  scout 2  ✓ look_up",
+        f"  scout  completed · {consumption([turn(TurnStatus.COMPLETED)])}",
+    ]
+
+
+def test_the_answer_of_a_turn_below_is_its_parents_and_not_told() -> None:
+    stage = Stage()
+    family(stage, TurnStatus.COMPLETED)
+
+    stage.event("turn.started")
+    stage.say("The answer.", of=CHILD)
+    stage.event("message.created", of=CHILD, role="assistant", message_id="msg_1")
+    stage.event("turn.completed", of=CHILD)
+
+    assert "The answer." not in stage.shown
+
+
+def test_a_turn_below_that_failed_says_why() -> None:
+    stage = Stage()
+    error = TurnError(code="limit", message="limits.timeout: its time\nis over")
+    failed = turn(TurnStatus.FAILED, turn_id=CHILD, parent=TURN, agent="scout", error=error)
+    stage.stored.turns = [turn(TurnStatus.WAITING), failed]
+
+    stage.event("turn.started")
+    stage.say("I shall", of=CHILD)
+    stage.event("turn.failed", of=CHILD)
+
+    assert stage.lines[0] == "  scout  I shall"
+    assert stage.lines[1].startswith(
+        "  scout  failed (limit): limits.timeout: its time is over · 2.0s"
+    )
+
+
+def test_what_a_turn_waits_for_otherwise_is_a_call_that_has_begun() -> None:
+    stage = Stage()
+    stage.stored.all_executions = [execution("exec_1", "wait_for", {"turn_ids": "turn_9"})]
+
+    stage.event("turn.waiting", execution_id="exec_1")
+
+    assert stage.lines == ['▸ wait_for {"turn_ids":"turn_9"}']
+
+
+def test_how_long_others_worked_is_theirs_to_tell() -> None:
+    stage = Stage()
+
+    stage.event("sub_agent.started", at=10, execution_id="exec_1", turn_id=CHILD, agent="scout")
+    stage.event("tool_call.ended", at=19, execution_id="exec_1", tool="scout", status="completed")
+
+    assert stage.lines[-1] == "✓ scout"
+
+
+@pytest.mark.parametrize(
+    ("kind", "line"),
+    [
+        ("turn.pause_requested", "‖ asked to pause"),
+        ("turn.paused", "‖ paused; `runner resume turn_1` lets it go on"),
+        ("turn.unpaused", "▸ goes on"),
+        ("turn.stale", "? its process died; `runner resume turn_1` hands it to the workers"),
+        ("turn.cancel_requested", "- asked to cancel"),
+    ],
+)
+def test_what_people_do_to_a_turn_is_a_line(kind: str, line: str) -> None:
+    stage = Stage()
+
+    stage.event(kind)
+
+    assert stage.lines == [line]
+
+
+def test_an_input_is_told_when_it_comes_and_when_it_is_read() -> None:
+    stage = Stage()
+    stage.stored.all_messages = [message("msg_1", [Text(text="Be\nbrief.")], role=Role.USER)]
+
+    stage.event("turn.steered", input_id="input_1", position=1)
+    stage.event("turn.steered", input_id="input_1", message_id="msg_1")
+
+    assert stage.lines == ["» input is queued", "» new input: Be brief."]
+
+
+def test_a_chat_streams_no_text_of_the_turns_below() -> None:
+    stage = Stage(chat=True)
+    family(stage, TurnStatus.RUNNING)
+
+    stage.say("I ask.")
+    stage.say("Found it.", of=CHILD)
+    stage.event("tool_call.started", of=CHILD, execution_id="exec_1", tool="look_up")
+
+    assert stage.text == "I ask."
+    assert stage.lines == ["  scout  Found it."]
+
+
+def test_a_terminal_shows_the_tree_and_what_each_turn_is_busy_with() -> None:
+    stage = Stage(terminal=True)
+    family(stage, TurnStatus.RUNNING)
+
+    stage.event("turn.started")
+    stage.progress.on_delta(CHILD, ThinkingDelta(text="hm"))
+    stage.progress.look()
+    stage.event("tool_call.started", of=CHILD, execution_id="exec_1", tool="look_up")
+    stage.progress.stop()
+
+    assert "thinking" in stage.shown
+    assert "look_up" in stage.shown
+    assert stage.plain_lines[-1].split()[:3] == ["└─", "▸", "scout"]
+
+
+def test_a_terminal_that_shows_a_single_turn_is_left_as_it_was() -> None:
+    stage = Stage(terminal=True)
+
+    stage.event("turn.started")
+    stage.progress.look()
+    stage.progress.stop()
+
+    assert stage.shown.endswith("\x1b[2K")
+
+
+def test_a_tree_that_cannot_be_looked_up_now_is_shown_as_it_was() -> None:
+    stage = Stage(terminal=True)
+    stage.event("turn.started")
+    stage.stored.is_down = True
+
+    stage.progress.look()
+    stage.progress.stop()
+
+    assert "working" in stage.shown
+
+
+def test_a_file_looks_nothing_up_that_it_does_not_show() -> None:
+    stage = Stage()
+    stage.event("turn.started")
+    stage.stored.is_down = True
+
+    stage.progress.look()
+
+    assert stage.lines == []

@@ -37,7 +37,7 @@ def test_a_script_says_what_is_answered_to_whom(tmp_path: Path) -> None:
     assert greeting.matches("hello", "Oh, GOOD MORNING to you")
     assert not greeting.matches("hello", "good evening")
     assert not greeting.matches("other", "good morning")
-    assert other.matches("hello", "anything")
+    assert other.matches("hello", "anything", "look_up")
     assert greeting.answers[0].delay == timedelta(milliseconds=250)
     assert other.answers[0].tool_calls[0].arguments == {"word": "tea", "deep": [1, {"a": None}]}
     assert other.answers[0].error is not None

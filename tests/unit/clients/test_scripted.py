@@ -122,6 +122,27 @@ def test_each_turn_begins_its_script_anew(tmp_path: Path) -> None:
     )
 
 
+def test_what_is_said_to_a_turn_under_way_is_answered_by_the_entry_that_fits(
+    tmp_path: Path,
+) -> None:
+    script = (
+        "- {agent: editor, after: list_files, answers: [{text: 'Listed, and then: {task}'}]}\n"
+        "- {agent: editor, after: read_file, answers: [{text: 'Read, and then: {task}'}]}\n"
+        "- {agent: editor, answers: [{text: first}, {tool_calls: [{name: read_file}]}]}\n"
+    )
+    scripted, transcript = client(tmp_path, script), Transcript().user("go")
+    call = ToolCall(call_id="c1", name="read_file", arguments={})
+
+    first = ask(scripted, transcript.request())
+    transcript.assistant(call).result(call, {"text": "x"})
+    planned = ask(scripted, transcript.request())
+    steered = ask(scripted, transcript.user("shorter").request())
+
+    assert first.parts == (Text(text="first"),)
+    assert isinstance(planned.parts[0], ToolCall)
+    assert steered.parts == (Text(text="Read, and then: shorter"),)
+
+
 def test_an_agent_without_a_script_is_told_so_with_its_task(tmp_path: Path) -> None:
     request = Transcript().user("Say hello.\nTwice, {last_result}.").request(agent="new")
 

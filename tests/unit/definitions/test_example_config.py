@@ -64,6 +64,9 @@ def test_the_example_says_what_is_in_force_without_it(
         "timeout": "1h",
         "max_tool_executions": 100,
         "max_tool_executions_by_name": {},
+        "max_depth": 3,
+        "max_children": 50,
+        "max_fan_out": 10,
     }
     clients["offline"] = {"type": "scripted", "scripts": []}
     assert shown == {key: value for key, value in without.items() if key != "python_modules"}

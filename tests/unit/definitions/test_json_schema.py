@@ -60,6 +60,14 @@ def test_a_long_name_is_cut() -> None:
     assert len(complaint) < 300
 
 
+def test_a_property_named_like_a_keyword_is_looked_into() -> None:
+    schema: dict[str, JsonValue] = {"properties": {"default": {"items": {"$ref": "#/no"}}}}
+
+    (complaint,) = check_schema(schema)
+
+    assert complaint.path == ("properties", "default", "items", "$ref")
+
+
 def test_complaints_are_bounded() -> None:
     value = {"city": "Oslo", "tags": list(range(1000))}
 

@@ -31,11 +31,22 @@ def test_secrets_are_hidden_from_where_they_may_stand() -> None:
     assert not CONFIG.child("models").hides
 
 
+def test_agents_within_agents_hold_no_secret() -> None:
+    inner = AGENT.child("sub_agents").child(0)
+
+    assert (AGENT.hides, inner.hides) == (False, False)
+    assert inner.child("sub_agents").child(0).child("tools").keys == AGENT.child("tools").keys
+    assert inner.child("<mapping>").child("instructions").is_prose
+
+
 def test_a_tag_narrows_to_one_variant() -> None:
     tool = AGENT.child("tools").child(0)
+    builtin = tool.child("<builtin>")
 
-    assert {"python", "root"} <= set(tool.keys)
+    assert {"python", "root", "agents"} <= set(tool.keys)
     assert "root" not in tool.child("<python>").keys
+    assert {"root", "agents"} <= set(builtin.keys)
+    assert "root" not in builtin.child("<launch_agent>").keys
     assert tool.child("<nothing>").keys == ()
 
 

@@ -37,7 +37,13 @@ def test_what_an_agent_leaves_out_has_its_default(tmp_path: Path) -> None:
     assert (agent.limits.max_iterations, agent.limits.max_tool_executions) == (25, 100)
     assert agent.limits.timeout == timedelta(hours=1)
     assert agent.limits.max_tool_executions_by_name == {}
-    assert (agent.tools, agent.thinking, agent.prompt_mode) == ((), None, None)
+    assert (agent.limits.max_depth, agent.limits.max_children, agent.limits.max_fan_out) == (
+        3,
+        50,
+        10,
+    )
+    assert (agent.tools, agent.sub_agents, agent.launchable) == ((), (), ())
+    assert (agent.thinking, agent.prompt_mode) == (None, None)
     assert (agent.system_prompt, agent.input_schema, agent.output_schema) == (None, None, None)
 
 
@@ -60,14 +66,16 @@ def test_each_limit_is_inherited_by_itself(tmp_path: Path) -> None:
     limits = resolve(
         project(
             tmp_path,
-            "limits: {max_iterations: 3}\n",
-            "defaults: {limits: {max_iterations: 9, timeout: 5m}, prompt: {mode: task}}\n",
+            "limits: {max_iterations: 3, max_depth: 1}\n",
+            "defaults: {limits: {max_iterations: 9, timeout: 5m, max_depth: 2, max_fan_out: 4},"
+            " prompt: {mode: task}}\n",
         ),
         "a",
     ).limits
 
     assert (limits.max_iterations, limits.timeout) == (3, timedelta(minutes=5))
     assert limits.max_tool_executions == 100
+    assert (limits.max_depth, limits.max_children, limits.max_fan_out) == (1, 50, 4)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +155,9 @@ def test_a_snapshot_is_read_back_as_it_was(tmp_path: Path) -> None:
     agent = resolve(
         project(
             tmp_path,
-            "instructions: é ${X}\ntools: [reader]\nthinking: {effort: low}\n"
+            "instructions: é ${X}\nthinking: {effort: low}\n"
+            "tools: [reader, wait_for, {name: hire, builtin: launch_agent, agents: [a]}]\n"
+            "sub_agents: [{name: b, tools: [send_message], sub_agents: [{name: c}]}]\n"
             "input_schema: {type: object, properties: {b: {default: null}, a: {}}}\n",
         ),
         "a",
@@ -158,6 +168,26 @@ def test_a_snapshot_is_read_back_as_it_was(tmp_path: Path) -> None:
     assert again == agent
     assert again.canonical() == agent.canonical()
     assert again.content_hash() == agent.content_hash()
+
+
+def test_a_snapshot_from_before_there_were_sub_agents_is_read_with_defaults() -> None:
+    text = (
+        '{"description":"","input_schema":null,"instructions":"","limits":{"max_iterations":7,'
+        '"max_tool_executions":100,"max_tool_executions_by_name":{},"timeout":"1h"},"model":'
+        '{"alias":"default","client":"offline","context_tokens":200000,"max_tokens":16000,'
+        '"model":"claude-sonnet-5-5"},"name":"a","output_schema":null,"prompt_mode":null,'
+        '"system_prompt":null,"thinking":null,"tools":[{"builtin":"read_file","description":null,'
+        '"kind":"tool","max_bytes":1000000,"max_result_chars":40000,"name":"reader",'
+        '"parameters":null,"read_only":false,"recovery":"unknown","root":null,"terminal":false,'
+        '"timeout":"2m","usage_hint":null}]}'
+    )
+
+    agent = ResolvedAgent.from_canonical(text)
+
+    assert (agent.name, agent.sub_agents, agent.launchable) == ("a", (), ())
+    assert (agent.limits.max_iterations, agent.limits.max_depth) == (7, 3)
+    assert (agent.limits.max_children, agent.limits.max_fan_out) == (50, 10)
+    assert isinstance(agent.tools[0], BuiltinTool)
 
 
 def test_the_hash_depends_on_the_meaning_and_not_on_the_writing(tmp_path: Path) -> None:

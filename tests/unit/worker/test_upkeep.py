@@ -50,7 +50,7 @@ def definitions() -> FakeDefinitions:
 
 @pytest.fixture
 def upkeep(sweeps: FakeSweeps, dispatcher: FakeDispatcher, definitions: FakeDefinitions) -> Upkeep:
-    return Upkeep(Sweeper(sweeps, dispatcher), definitions)
+    return Upkeep(Sweeper(sweeps, dispatcher, settle_callbacks=lambda _limit: []), definitions)
 
 
 def test_turns_of_dead_workers_are_released_and_others_woken_for_them(

@@ -1,0 +1,93 @@
+"""Messages between conversations, and callbacks: put in once, however often they are tried."""
+
+import logging
+from collections.abc import Sequence
+
+from runner.core.coordination import Delivery, NewDelivery, Outcome
+from runner.core.errors import NotFound, RunnerError
+from runner.core.ids import ConversationId, TurnId, new_delivery_id
+from runner.core.jsonvalue import canonical_json
+from runner.core.ports import Deliveries
+from runner.core.records import Turn
+from runner.engine.launch import Launcher
+
+log = logging.getLogger(__name__)
+
+
+class Courier:
+    """Delivers texts as messages with a continuation that answers them."""
+
+    def __init__(self, deliveries: Deliveries, launcher: Launcher) -> None:
+        self._deliveries = deliveries
+        self._launcher = launcher
+
+    def send(
+        self, *, key: str, source: ConversationId | None, destination: ConversationId, text: str
+    ) -> Delivery:
+        """
+        Put a message into a conversation, or return what the same key put there before.
+
+        Raises:
+            NotFound: There is no such conversation.
+            KeyConflict: The key was used for something else.
+        """
+        return self._deliveries.deliver(
+            self._new(key=key, source=source, destination=destination, text=text)
+        )
+
+    def settle(self, turn: Turn) -> TurnId | None:
+        """
+        Tell the conversation that asked of a turn's end, and return the turn that answers it.
+
+        An end that cannot be told is recorded; it stays the end it is.
+        """
+        if turn.callback_to is None:
+            return None
+        try:
+            new = self._new(
+                key=f"callback:{turn.id}",
+                source=turn.conversation_id,
+                destination=turn.callback_to,
+                text=_report(turn),
+            )
+            return self._deliveries.deliver(new, settles=turn.id).turn_id
+        except NotFound as error:
+            self._deliveries.drop_callback(turn.id, reason=str(error))
+        except RunnerError as error:
+            # It is still owed; a sweep tries again.
+            log.warning("callback failed", extra={"turn_id": turn.id, "error": str(error)})
+        return None
+
+    def settle_due(self, limit: int) -> Sequence[TurnId]:
+        """Deliver callbacks that are still owed, and return the turns that answer them."""
+        turns = [self.settle(turn) for turn in self._deliveries.callbacks_due(limit=limit)]
+        return [turn_id for turn_id in turns if turn_id is not None]
+
+    def _new(
+        self, *, key: str, source: ConversationId | None, destination: ConversationId, text: str
+    ) -> NewDelivery:
+        sender = f' from="{source}"' if source else ""
+        # Text that writes our own closing tag stays inside the block.
+        inner = text.replace("</message", "<\\/message")
+        message = f"<message{sender}>\n{inner}\n</message>"
+        return NewDelivery(
+            id=new_delivery_id(),
+            key=key,
+            source=source,
+            destination=destination,
+            text=text,
+            continuation=self._launcher.continuation(destination, message),
+        )
+
+
+def _report(turn: Turn) -> str:
+    outcome = Outcome(
+        turn_id=turn.id,
+        conversation_id=turn.conversation_id,
+        agent=turn.agent,
+        status=turn.status,
+        result=turn.result,
+        output_data=turn.output_data,
+        error=turn.error,
+    )
+    return f"The agent {turn.agent} has ended its task:\n{canonical_json(outcome.as_json())}"

@@ -1,0 +1,160 @@
+"""Databases of earlier versions, brought up to the present one with what is in them."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from alembic import command
+from sqlalchemy import Connection, TextClause, text
+
+from runner.core.errors import LimitReached, StoreError
+from runner.core.ids import ConversationId, ExecutionId, TurnId
+from runner.core.messages import Text
+from runner.core.states import ExecutionStatus, TurnStatus
+from runner.core.tree import Place, Reservation, TreeLimits, TreeUse
+from runner.store.database import Database, open_database
+from runner.store.schema import _config, ensure_schema, upgrade_schema
+from runner.store.store import Store
+from runner.store.types import Instant
+from tests.integration.store.builders import add, child_of, claim, launching, step
+
+NOW = datetime(2026, 5, 1, 12, 30, tzinfo=UTC)
+BODY = json.dumps({"limits": {"max_iterations": 7, "max_tool_executions_by_name": {"search": 3}}})
+
+DEFINITION = text("INSERT INTO definitions VALUES ('sha256:1', 'agent', 'writer', :body, :now)")
+CONVERSATION = text("INSERT INTO conversations VALUES (:id, 'writer', :lanes, :now)")
+TURN = text(
+    "INSERT INTO turns (id, conversation_id, agent, definition_hash, kind, status, phase, lane,"
+    " fence, step, claims, iterations, tool_executions, attempts, usage, context, metadata,"
+    " due_at, deadline_at, created_at, started_at, ended_at)"
+    " VALUES (:id, :conversation, 'writer', 'sha256:1', 'chat', :status, 'model', :lane, 1, 2, 0,"
+    " 4, 2, 0, '{}', '{}', '{}', :due, :deadline, :now, :started, :ended)"
+)
+EXECUTION = text(
+    "INSERT INTO tool_executions (id, turn_id, call_id, tool, position, arguments, status, fence,"
+    " created_at, started_at, ended_at)"
+    " VALUES (:id, :turn, :id, 'search', :position, '{}', :status, 1, :now, :now, :now)"
+)
+MESSAGE = text(
+    "INSERT INTO messages (id, conversation_id, turn_id, seq, role, parts, execution_id,"
+    " created_at) VALUES (:id, :conversation, :turn, :seq, :role, :parts, :execution, :now)"
+)
+EVENT = text("INSERT INTO events (turn_id, kind, body, at) VALUES (:turn, 'x', '{}', :now)")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def old(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    """A database of each kind with the schema that had no trees, and some turns."""
+    if request.param == "sqlite":
+        url = f"sqlite:///{tmp_path}/old.db"
+    else:
+        url = request.getfixturevalue("empty_postgres_url")
+    database = open_database(url)
+    database.write(_make_first_schema)
+    database.write(_fill)
+    yield database
+    database.close()
+
+
+def _make_first_schema(connection: Connection) -> None:
+    config = _config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "0001")
+
+
+def _fill(connection: Connection) -> None:
+    def stamp(instant: datetime | None) -> object:
+        return Instant().process_bind_param(instant, connection.dialect)
+
+    now = stamp(NOW)
+
+    def run(statement: TextClause, **values: object) -> None:
+        connection.execute(statement, {"now": now, **values})
+
+    run(DEFINITION, body=BODY)
+    run(CONVERSATION, id="conv_1", lanes=2)
+    ended = {"status": "completed", "lane": 1, "due": None, "ended": now}
+    live = {"status": "pending", "lane": 2, "due": now, "ended": None}
+    for turn_id, values in (("turn_old", ended), ("turn_live", live)):
+        deadline = stamp(datetime.now(UTC) + timedelta(days=1))  # noqa: TID251
+        run(
+            TURN,
+            id=turn_id,
+            conversation="conv_1",
+            deadline=deadline,
+            started=now,
+            **values,
+        )
+        run(EVENT, turn=turn_id)
+    for place, status in enumerate(("completed", "failed", "planned"), start=1):
+        run(EXECUTION, id=f"exec_{place}", turn="turn_live", position=place, status=status)
+    parts = json.dumps([{"type": "text", "text": "Hello."}])
+    for seq in range(1, 4):
+        execution = f"exec_{seq}" if seq > 1 else None
+        run(
+            MESSAGE,
+            id=f"msg_{seq}",
+            conversation="conv_1",
+            turn="turn_live",
+            seq=seq,
+            role="user",
+            parts=parts,
+            execution=execution,
+        )
+
+
+def test_turns_from_before_trees_are_roots_and_go_on(old: Database) -> None:
+    upgrade_schema(old)
+
+    ensure_schema(old)
+    store = Store.over(old)
+    turn = store.views.turn(TurnId("turn_live"))
+    limits = TreeLimits(max_iterations=7, max_tool_executions_by_name={"search": 3})
+    assert turn.place == Place(root_id=turn.id, limits=limits)
+    assert turn.use == TreeUse(iterations=4, tool_executions=2)
+    assert (turn.status, turn.open_waits, turn.pause_requested) == (TurnStatus.PENDING, 0, False)
+    assert turn.created_at == NOW
+    ended = store.views.turn(TurnId("turn_old"))
+    assert (ended.status, ended.ended_at) == (TurnStatus.COMPLETED, NOW)
+    runs = store.journal.executions(turn.id)
+    assert [run.id for run in runs] == [ExecutionId(f"exec_{n}") for n in (1, 2, 3)]
+    assert [run.status for run in runs][2] is ExecutionStatus.PLANNED
+    messages = store.journal.transcript(ConversationId("conv_1"))
+    assert [message.parts for message in messages] == [(Text(text="Hello."),)] * 3
+    assert len(store.views.events(turn.id)) == 1
+    assert list(store.sweeps.unattended(limit=10)) == []
+
+
+def test_a_turn_from_before_trees_can_do_what_others_can(old: Database) -> None:
+    upgrade_schema(old)
+    store = Store.over(old)
+    claimed = claim(store, store.views.turn(TurnId("turn_live")))
+
+    parent = launching(claimed, [child_of(claimed.turn)], number=3, first=4)
+    committed = store.journal.commit(parent)
+
+    assert committed.wake == (parent.children[0].id,)
+    assert add(store, claimed.turn.conversation_id).lane == 3
+
+
+def test_what_was_used_of_a_tool_still_counts(old: Database) -> None:
+    upgrade_schema(old)
+    store = Store.over(old)
+    claimed = claim(store, store.views.turn(TurnId("turn_live")))
+
+    two = Reservation(tool_executions=2, by_name={"search": 2})
+    with pytest.raises(LimitReached, match=r"by_name\.search allows 3, and 1 are left"):
+        store.journal.commit(replace(step(claimed, number=3), reserve=two))
+
+
+def test_references_are_still_held_after_the_upgrade(old: Database) -> None:
+    upgrade_schema(old)
+
+    def orphan(connection: Connection) -> None:
+        connection.execute(text("DELETE FROM turns WHERE id = 'turn_old'"))
+
+    with pytest.raises(StoreError, match=r"(?i)foreign key"):
+        old.write(orphan)
