@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from runner.core.authorization import Attempt, Lineage, Verdict
 from runner.core.coordination import Delivery, Input, NewDelivery, Outcome, Reach, Receipts
 from runner.core.ids import ConversationId, TurnId, WorkerId
 from runner.core.messages import Message
@@ -51,6 +52,18 @@ class ModelClient(Protocol):
 
     def render(self, request: ModelRequest) -> RenderedRequest:
         """Return the body that `complete` would send, without sending it."""
+        ...
+
+
+class Authority(Protocol):
+    """Says what the policies in force allow."""
+
+    def decide(self, attempt: Attempt, lineage: Lineage) -> Verdict:
+        """
+        Say what becomes of *attempt*, made by or on a turn of this lineage.
+
+        It never raises: what cannot be decided is denied.
+        """
         ...
 
 
