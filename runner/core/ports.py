@@ -102,13 +102,13 @@ class Journal(Protocol):
     """How a turn is claimed and written to. Every write is fenced."""
 
     def claim(
-        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta, inline: bool = False
     ) -> ClaimedTurn | None:
         """
         Claim a pending, due turn that is first in its lane, or return None.
 
         A turn that is to be cancelled or whose deadline has passed is due whatever else it was to
-        wait for.
+        wait for. One claimed *inline* becomes stale, not pending, when its process dies.
         """
         ...
 

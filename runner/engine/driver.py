@@ -81,7 +81,7 @@ class Driven:
     turn: Turn
     #: Turns to be looked at now, this one among them when it may go on at once.
     wake: Sequence[TurnId] = ()
-    #: Turns this one was waiting for when it failed without them.
+    #: Children this one was waiting for when it failed without them.
     abandoned: Sequence[TurnId] = ()
 
 
@@ -311,5 +311,5 @@ def _driven(before: State, state: State, committed: Committed) -> Driven:
     if committed.is_ready:
         wake = (*wake, state.turn.id)
     failed = state.turn.status is TurnStatus.FAILED
-    abandoned = [i for run in before.open_executions for i in run.awaits] if failed else []
+    abandoned = before.awaited_children if failed else ()
     return Driven(turn=state.turn, wake=wake, abandoned=abandoned)

@@ -52,7 +52,7 @@ class SqlJournal:
         self._database = database
 
     def claim(
-        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta, inline: bool = False
     ) -> ClaimedTurn | None:
         """
         Claim a pending, due turn that is first in its lane, or return None.
@@ -61,7 +61,9 @@ class SqlJournal:
         changes no row; were there a turn of the same conversation running all the same, the unique
         index would refuse a second.
         """
-        return self._database.write(Claiming(turn_id, worker_id, lease), on_conflict=lambda: None)
+        return self._database.write(
+            Claiming(turn_id, worker_id, lease, inline=inline), on_conflict=lambda: None
+        )
 
     def transcript(self, conversation_id: ConversationId) -> Sequence[Message]:
         rows = self._database.rows(_SELECT_TRANSCRIPT, {"conversation": conversation_id})

@@ -30,9 +30,9 @@ class MortalJournal:
         self.on_commit: Callable[[StepWrite], None] = lambda _write: None
 
     def claim(
-        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta, inline: bool = False
     ) -> ClaimedTurn | None:
-        return self._journal.claim(turn_id, worker_id, lease=lease)
+        return self._journal.claim(turn_id, worker_id, lease=lease, inline=inline)
 
     def transcript(self, conversation_id: ConversationId) -> Sequence[Message]:
         return self._journal.transcript(conversation_id)

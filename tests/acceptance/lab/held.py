@@ -28,9 +28,9 @@ class HeldJournal(SqlJournal):
 
     @override
     def claim(
-        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta, inline: bool = False
     ) -> ClaimedTurn | None:
-        claimed = super().claim(turn_id, worker_id, lease=lease)
+        claimed = super().claim(turn_id, worker_id, lease=lease, inline=inline)
         if claimed is not None:
             turn = claimed.turn
             self._stops.reach(f"claim {turn.agent} {turn.fence}")

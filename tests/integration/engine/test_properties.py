@@ -189,7 +189,7 @@ class Lives(RuleBasedStateMachine):
             return
         key = f"{self.world.conversations[0]}:{key}:{which % len(self.world.conversations)}"
         sent = self.bench.courier.send(
-            key=key, source=None, destination=self._conversation(which), text="do: act"
+            key=key, sender=None, destination=self._conversation(which), text="do: act"
         )
 
         assert self.world.delivered.setdefault(key, sent.id) == sent.id
