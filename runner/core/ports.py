@@ -128,9 +128,11 @@ class Journal(Protocol):
         """Return the turn's queued inputs in order."""
         ...
 
-    def commit(self, write: StepWrite) -> Committed:
+    def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         """
         Write one step, with everything it sets going: all of it or nothing.
+
+        A database that does not answer is tried again for as long as *insist* says so.
 
         A write that leaves the turn waiting stores the edges; when nothing awaited is open any
         more, the turn is stored as pending instead. A write that ends the turn ends the waits for

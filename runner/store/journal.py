@@ -1,6 +1,6 @@
 """How a turn is claimed and written to."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -84,7 +84,7 @@ class SqlJournal:
         rows = self._database.rows(_SELECT_INPUTS, {"turn": turn_id})
         return [input_from(row) for row in rows]
 
-    def commit(self, write: StepWrite) -> Committed:
+    def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         """
         Write one step, with everything it sets going: all of it or nothing.
 
@@ -92,7 +92,7 @@ class SqlJournal:
         nothing, and one step is not written twice. What may start once the turn has ended is
         looked for after the commit.
         """
-        committed = self._database.write(Stepping(write))
+        committed = self._database.write(Stepping(write), insist=insist)
         if not write.turn.status.is_ended:
             return committed
         freed = startable(self._database, [write.turn.conversation_id])

@@ -26,6 +26,8 @@ class MortalJournal:
         self._number = number
         self._before = before
         self.commits = 0
+        #: What the latest commit was told of how long to try.
+        self.insist: Callable[[], bool] = lambda: False
         #: Called with each step before it is committed.
         self.on_commit: Callable[[StepWrite], None] = lambda _write: None
 
@@ -46,13 +48,14 @@ class MortalJournal:
     def inputs(self, turn_id: TurnId) -> Sequence[Input]:
         return self._journal.inputs(turn_id)
 
-    def commit(self, write: StepWrite) -> Committed:
+    def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         self.commits += 1
+        self.insist = insist
         self.on_commit(write)
         dies = self.commits == self._number
         if dies and self._before:
             raise ProcessDied
-        committed = self._journal.commit(write)
+        committed = self._journal.commit(write, insist=insist)
         if dies:
             raise ProcessDied
         return committed

@@ -37,11 +37,11 @@ class HeldJournal(SqlJournal):
         return claimed
 
     @override
-    def commit(self, write: StepWrite) -> Committed:
+    def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         turn = write.turn
         point = f"step {turn.agent} {turn.step}"
         self._stops.reach(f"{point} before")
-        committed = super().commit(write)
+        committed = super().commit(write, insist=insist)
         self._stops.reach(f"{point} after")
         return committed
 
