@@ -6,7 +6,8 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from runner.cli.tree import Knowledge, Leaf, leaves, tree_table
+from runner.cli.tree import Leaf, leaves
+from runner.cli.tree_table import Knowledge, tree_table
 from runner.core.ids import TurnId
 from runner.core.records import Turn, TurnError
 from runner.core.states import Phase, TurnStatus
