@@ -52,5 +52,5 @@ class Dollars(TypeDecorator[Decimal]):
         return None if value is None else int(value / PICODOLLAR)
 
     @override
-    def process_result_value(self, value: int | None, dialect: Dialect) -> Decimal | None:
+    def process_result_value(self, value: int | Decimal | None, dialect: Dialect) -> Decimal | None:
         return None if value is None else value * PICODOLLAR
