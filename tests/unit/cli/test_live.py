@@ -93,7 +93,7 @@ def test_people_get_the_result_alone_on_standard_output(
     assert (code, out) == (0, "[b]done[/b]\n")
     assert err == (
         "completed · 2.0s · 2 model requests · 1 tool execution · "
-        "1,200 tokens in (300 from cache), 45 out · turn_1\n"
+        "1,200 tokens in (300 from cache), 45 out · $0.0312 · turn_1\n"
     )
 
 
@@ -177,7 +177,7 @@ def test_the_outcome_counts_what_the_whole_tree_took_and_what_is_left_of_it(
     assert code == 0
     assert capsys.readouterr().err == (
         "completed · 2.0s · 2 turns · 4 model requests · 2 tool executions · "
-        "2,400 tokens in (600 from cache), 90 out · turn_1\n"
+        "2,400 tokens in (600 from cache), 90 out · $0.0624 · turn_1\n"
         "1 turn below it has not ended; see `runner show turn_1`\n"
     )
 
