@@ -10,18 +10,21 @@ from runner.core.model import Usage
 
 def list_price(provider: str, model: str, usage: Usage) -> Decimal | None:
     """
-    Return what a request costs by the list, in US dollars; None for a model that is not in it.
+    Return what a request costs by the list, in US dollars; None where that cannot be known.
 
-    The list counts all that was read as input, and takes what the cache had off it again.
+    A model may not be in the list, and a provider may report what no request takes.
     """
-    cached = usage.cache_read_tokens + usage.cache_write_tokens
-    listed = ListedUsage(
-        input_tokens=usage.input_tokens + cached,
+    try:
+        return calc_price(_as_listed(usage), model, provider_id=provider).total_price
+    except (LookupError, ValueError):
+        return None
+
+
+def _as_listed(usage: Usage) -> ListedUsage:
+    """Count as input all that was read: the list takes off it again what has another price."""
+    return ListedUsage(
+        input_tokens=usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
         output_tokens=usage.output_tokens,
     )
-    try:
-        return calc_price(listed, model, provider_id=provider).total_price
-    except LookupError:
-        return None

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
+from functools import partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Final, Protocol, cast
@@ -35,17 +36,11 @@ def with_prices(
         definition: What the config says of it; its kind leads to the public price list.
         prices: The operator's prices by model id, which come before that list.
     """
-    provider = _PROVIDERS.get(definition.type)
+    listed = _listed(definition)
 
     def price(model: str, usage: Usage) -> Decimal | None:
         own = prices.get(model)
-        if own is not None:
-            return believed(charged(own, usage))
-        if provider is None:
-            return None
-        # Loaded when it is first needed, because it is large.
-        known = cast("_PriceList", import_module(_PRICE_LIST))
-        usd = known.list_price(provider, model, usage)
+        usd = listed(model, usage) if own is None else charged(own, usage)
         return None if usd is None else believed(usd)
 
     return PricedClient(client, price)
@@ -62,6 +57,14 @@ def charged(price: Price, usage: Usage) -> Decimal:
         + usage.cache_write_tokens * write
     )
     return total * _PER_MILLION
+
+
+def _listed(definition: ClientConfig) -> Callable[[str, Usage], Decimal | None]:
+    """Find the public list's prices for a kind of client, loading it only if that has some."""
+    provider = _PROVIDERS.get(definition.type)
+    if provider is None:
+        return lambda _model, _usage: None
+    return partial(cast("_PriceList", import_module(_PRICE_LIST)).list_price, provider)
 
 
 class PricedClient:

@@ -112,6 +112,10 @@ def test_an_absurd_usage_has_no_price(prices: Mapping[str, Price]) -> None:
     assert cost_of(CLAUDE, prices, model="claude-sonnet-5-5", input_tokens=10**300) is None
 
 
+def test_a_usage_that_is_no_number_has_no_price() -> None:
+    assert list_price("anthropic", "claude-sonnet-5-5", Usage(cache_read_tokens=True)) is None
+
+
 def test_the_list_is_read_without_the_network() -> None:
     told = subprocess.run(
         [sys.executable, "-c", OFFLINE], capture_output=True, text=True, check=False
