@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from runner.core.coordination import Outcome
-from runner.core.ids import ExecutionId
+from runner.core.ids import ExecutionId, TurnId, turn_id_of
 from runner.core.messages import Message
 from runner.core.records import Claim, StepWrite, ToolExecution, Turn
 from runner.core.states import ExecutionStatus
@@ -39,6 +39,12 @@ class State:
     @property
     def open_executions(self) -> tuple[ToolExecution, ...]:
         return tuple(run for run in self.executions.values() if not run.status.is_ended)
+
+    @property
+    def awaited_children(self) -> tuple[TurnId, ...]:
+        """The turns this one started and waits for; not those it only waits for."""
+        runs = self.open_executions
+        return tuple(i for run in runs for i in run.awaits if i == turn_id_of(run.id))
 
     @property
     def timeout(self) -> str:

@@ -2,6 +2,7 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -9,9 +10,11 @@ from typing_extensions import override
 
 from runner.cli.live import view_for
 from runner.cli.looks import Look
+from runner.cli.outcome import consumption
+from runner.core.cost import Cost
 from runner.core.ids import TurnId
 from runner.core.jsonvalue import JsonObject
-from runner.core.model import CallRetried, Delta, TextDelta, ThinkingDelta, ToolCallStarted
+from runner.core.model import CallRetried, Delta, TextDelta, ThinkingDelta, ToolCallStarted, Usage
 from runner.core.records import Event, NewEvent, TurnError
 from runner.core.states import TurnStatus
 from tests.unit.cli.scenes import NOON, TURN, Stored, turn
@@ -217,3 +220,9 @@ def test_documents_of_turns_side_by_side_stay_whole() -> None:
 
     shown = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [one["kind"] for one in shown] == ["turn.completed"] * 500
+
+
+def test_where_nothing_was_asked_nothing_is_said_of_a_cost() -> None:
+    unasked = replace(turn(TurnStatus.CANCELLED), usage=Usage(), cost=Cost())
+
+    assert consumption([unasked]).endswith("0 tokens in, 0 out")
