@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.core.errors import DefinitionError
+from runner.definitions.authorization import authorization_problems
 from runner.definitions.config import Config
 from runner.definitions.config_loader import LoadedConfig
 from runner.definitions.definition_file import read_definitions
@@ -70,8 +71,9 @@ def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project
     found = scan(loaded.root, loaded.root / loaded.config.agents_dir)
     before = stats_of(found.files)
     files = [read_definitions(path, loaded.root, environ) for path in found.files]
-    references = References(surroundings_of(files, loaded))
-    problems = [*loaded.problems, *found.problems]
+    surroundings = surroundings_of(files, loaded)
+    references = References(surroundings)
+    problems = [*loaded.problems, *found.problems, *authorization_problems(loaded, surroundings)]
     sound: list[tuple[Definition, Location]] = []
     for file in files:
         more: list[Problem] = []

@@ -18,6 +18,7 @@ HOMES = {
     "clients": {"anthropic", "httpx2"},
     "core/ids.py": {"uuid"},
     "definitions": {"yaml"},
+    "definitions/cel_program.py": {"cel"},
     "definitions/json_schema.py": {"jsonschema", "referencing"},
     "store": {"alembic", "psycopg", "psycopg_pool", "sqlalchemy"},
     "tools": {"docstring_parser", "subprocess"},
