@@ -20,7 +20,7 @@ from runner.definitions.condition import (
 )
 from runner.definitions.variants import nearest
 
-_PLACE: Final = re.compile(r"^ERROR: <input>:(\d+):(\d+): (.*)$", re.MULTILINE)
+_PLACE: Final = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
 _TYPES: Final = frozenset({"bool", "bytes", "double", "int", "list", "map", "string", "uint"})
 _CONSTANTS: Final = frozenset({"null_type", "type"})
 _SAMPLE: Final = {
@@ -85,7 +85,8 @@ def _compiled(text: str) -> cel.Program:
     try:
         return cel.compile(text)
     except ValueError as error:
-        found = _PLACE.search(str(error))
+        # The expression comes first, and may hold anything.
+        found = _PLACE.search(str(error).partition(f"{text!s}': ")[2])
         if found is None:
             raise BadCondition("this is not an expression") from error
         offset = _offset(text, int(found[1]), int(found[2]))
