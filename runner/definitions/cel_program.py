@@ -7,17 +7,9 @@ from typing import Final
 
 import cel
 
+from runner.core.errors import BadCondition, ConditionFailed
 from runner.definitions.cel_text import MACROS, Sketch, Token, sketch_of, tokens_of
-from runner.definitions.condition import (
-    BUDGET,
-    DECLARED,
-    FUNCTIONS,
-    MAX_DEPTH,
-    BadCondition,
-    Condition,
-    ConditionFailed,
-    Inputs,
-)
+from runner.definitions.condition import BUDGET, DECLARED, FUNCTIONS, MAX_DEPTH, Condition, Inputs
 from runner.definitions.variants import nearest
 
 _PLACE: Final = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")

@@ -7,6 +7,8 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Final, Protocol, cast
 
+from runner.core.errors import BadCondition, ConditionFailed
+
 #: The names that a condition may use.
 DECLARED: Final = frozenset(
     {"action", "agent", "arguments", "context", "conversation", "principal", "tool", "turn"}
@@ -54,25 +56,6 @@ MAX_NESTING: Final = 64
 _MAX_INTEGER: Final = 2**63
 
 _HOME: Final = "runner.definitions.cel_program"
-
-
-class BadCondition(ValueError):
-    """
-    A text is no condition.
-
-    Attributes:
-        offset: Where in the text, from zero.
-        hint: What to do about it.
-    """
-
-    def __init__(self, message: str, *, offset: int = 0, hint: str = "") -> None:
-        super().__init__(message)
-        self.offset = offset
-        self.hint = hint
-
-
-class ConditionFailed(ValueError):
-    """A condition is neither true nor false for what is attempted; the message says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

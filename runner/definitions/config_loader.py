@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -50,7 +50,7 @@ class LoadedConfig:
     #: The top-level keys of which something could not be read.
     unsure: frozenset[str] = frozenset()
     #: The file as it was read, for what is checked only once the definitions are known.
-    document: Document | None = None
+    document: Document | None = field(default=None, repr=False)
 
     @property
     def is_sound(self) -> bool:

@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import assert_never
 
+from runner.core.errors import BadCondition
 from runner.definitions.codes import Code
-from runner.definitions.condition import BadCondition, compiled
+from runner.definitions.condition import compiled
 from runner.definitions.document import Document
 from runner.definitions.nodes import Path, Scalar
 from runner.definitions.policy import PolicyDefinition, PolicyRule, PythonPolicy, RulesPolicy

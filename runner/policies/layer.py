@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from runner.core.authorization import Action, Attempt, Effect, Verdict
-from runner.definitions.condition import ConditionFailed
+from runner.core.errors import ConditionFailed
 from runner.definitions.resolved_policy import ResolvedPolicy
 from runner.policies.attempt_facts import Facts
 from runner.policies.function import FunctionOf, FunctionPolicy

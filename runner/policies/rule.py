@@ -6,7 +6,8 @@ from datetime import timedelta
 from typing import Final, Protocol, TypeAlias
 
 from runner.core.authorization import Action, Attempt, Effect
-from runner.definitions.condition import Condition, ConditionFailed, compiled
+from runner.core.errors import ConditionFailed
+from runner.definitions.condition import Condition, compiled
 from runner.definitions.policy import JsonScalar
 from runner.definitions.resolved_policy import ResolvedPolicy, ResolvedRule
 from runner.policies.attempt_facts import Facts
