@@ -8,8 +8,16 @@ from typing import Final
 import cel
 
 from runner.core.errors import BadCondition, ConditionFailed
-from runner.definitions.cel_text import MACROS, Sketch, Token, sketch_of, tokens_of
-from runner.definitions.condition import BUDGET, DECLARED, FUNCTIONS, MAX_DEPTH, Condition, Inputs
+from runner.definitions.cel_text import MACROS, Call, Sketch, Token, sketch_of, tokens_of
+from runner.definitions.condition import (
+    BUDGET,
+    DECLARED,
+    FUNCTIONS,
+    MAX_DEPTH,
+    METHODS,
+    Condition,
+    Inputs,
+)
 from runner.definitions.variants import nearest
 
 _PLACE: Final = re.compile(r"ERROR: <input>:(\d+):(\d+): (.*)")
@@ -97,18 +105,30 @@ def _brief(message: str) -> str:
 
 
 def _check_names(program: cel.Program, tokens: list[Token], sketch: Sketch) -> None:
+    for call in sketch.calls:
+        allowed = METHODS | MACROS if call.is_method else FUNCTIONS
+        name = call.token.text
+        if name not in allowed:
+            raise BadCondition(
+                f"there is no function {name!r} here",
+                offset=call.token.offset,
+                hint=_call_hint(call, allowed),
+            )
     free = set(program.variables()) - sketch.bound - DECLARED - _TYPES - _CONSTANTS
     for name in sorted(free):
         meant = nearest(name, DECLARED)
         hint = f"did you mean {meant!r}?" if meant else f"there are {', '.join(sorted(DECLARED))}"
         raise BadCondition(f"there is no {name!r} here", offset=_first(tokens, name), hint=hint)
-    for name in sorted(set(program.functions())):
-        if name.isidentifier() and not name.startswith("_") and name not in FUNCTIONS:
-            meant = nearest(name, FUNCTIONS | MACROS)
-            hint = f"did you mean {meant!r}?" if meant else ""
-            raise BadCondition(
-                f"there is no function {name!r}", offset=_first(tokens, name), hint=hint
-            )
+
+
+def _call_hint(call: Call, allowed: frozenset[str]) -> str:
+    name = call.token.text
+    if not call.is_method and name in METHODS | MACROS:
+        return f"write it after a value, as in value.{name}(…)"
+    if call.is_method and name in FUNCTIONS:
+        return f"write it before a value, as in {name}(value)"
+    meant = nearest(name, allowed)
+    return f"did you mean {meant!r}?" if meant else ""
 
 
 def _check_patterns(text: str, sketch: Sketch) -> None:

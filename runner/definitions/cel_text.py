@@ -1,7 +1,7 @@
 """The words of a condition, and what can be told from them before it is ever evaluated."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -50,10 +50,20 @@ class _Group:
         self.chain = 0
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """Something that is called."""
+
+    token: Token
+    #: Whether it stands after a value and a full stop.
+    is_method: bool
+
+
 @dataclass(slots=True, kw_only=True)
 class Sketch:
     """What an expression's words tell."""
 
+    calls: list[Call] = field(default_factory=list)
     #: The names that its macros bind.
     bound: set[str] = field(default_factory=set)
     #: Through how many macros a value goes at most, one inside or after the other.
@@ -79,9 +89,11 @@ def sketch_of(tokens: Sequence[Token]) -> Sketch:
     for index, token in enumerate(tokens):
         if token.kind != "word" or _text_at(tokens, index + 1) != "(":
             continue
+        is_method = _text_at(tokens, index - 1) == "."
+        sketch.calls.append(Call(token=token, is_method=is_method))
         if token.text in MACROS and _text_at(tokens, index + 3) == ",":
             sketch.bound.add(tokens[index + 2].text)
-        if token.text == "matches":
+        if token.text == "matches" and is_method:
             pattern = _pattern(tokens, index)
             if pattern is None:
                 sketch.computed_patterns.append(token)
@@ -119,23 +131,10 @@ def _closed(group: _Group) -> int:
 
 
 def _pattern(tokens: Sequence[Token], index: int) -> Token | None:
-    """The text that is the last argument of the call at *index*, where it is nothing but a text."""
-    arguments = list(_arguments(tokens, index + 2))
-    is_method = _text_at(tokens, index - 1) == "."
-    before = arguments[-2].text if len(arguments) > 1 else ""
-    is_alone = len(arguments) == 1 if is_method else before == ","
-    if is_alone and arguments and arguments[-1].kind == "text":
-        return arguments[-1]
+    """The text that is all that the call at *index* is given, where it is nothing but a text."""
+    if _text_at(tokens, index + 3) == ")" and tokens[index + 2].kind == "text":
+        return tokens[index + 2]
     return None
-
-
-def _arguments(tokens: Sequence[Token], start: int) -> Iterator[Token]:
-    level = 1
-    for token in tokens[start:]:
-        level += (token.text in _OPENING) - (token.text in _CLOSING)
-        if level == 0:
-            return
-        yield token
 
 
 def _text_at(tokens: Sequence[Token], index: int) -> str:

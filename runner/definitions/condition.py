@@ -14,14 +14,26 @@ DECLARED: Final = frozenset(
     {"action", "agent", "arguments", "context", "conversation", "principal", "tool", "turn"}
 )
 
-#: The functions that a condition may call, beside the macros.
+#: What a condition may call with a value in brackets.
 FUNCTIONS: Final = frozenset(
     {
         "bytes",
-        "contains",
         "double",
         "duration",
         "dyn",
+        "has",
+        "int",
+        "size",
+        "string",
+        "timestamp",
+        "type",
+        "uint",
+    }
+)
+#: What a condition may call after a value and a full stop, beside loops.
+METHODS: Final = frozenset(
+    {
+        "contains",
         "endsWith",
         "getDate",
         "getDayOfMonth",
@@ -33,14 +45,9 @@ FUNCTIONS: Final = frozenset(
         "getMinutes",
         "getMonth",
         "getSeconds",
-        "int",
         "matches",
         "size",
         "startsWith",
-        "string",
-        "timestamp",
-        "type",
-        "uint",
     }
 )
 

@@ -5,8 +5,8 @@ from typing import Annotated, Final, Literal, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
+    BeforeValidator,
     Field,
-    PlainValidator,
     PrivateAttr,
     StringConstraints,
     Tag,
@@ -73,7 +73,7 @@ _SCALAR_SCHEMA: Final = {"type": ["string", "number", "boolean"]}
 #: What a value may be; in text a `*` stands for any characters.
 Choices: TypeAlias = Annotated[
     tuple[JsonScalar, ...],
-    PlainValidator(_choices),
+    BeforeValidator(_choices),
     WithJsonSchema(
         {"anyOf": [_SCALAR_SCHEMA, {"type": "array", "items": _SCALAR_SCHEMA, "minItems": 1}]}
     ),
