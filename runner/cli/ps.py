@@ -11,7 +11,7 @@ from rich.text import Text
 from runner.bootstrap.runner import Runner
 from runner.cli.console import console, print_json, print_table
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson
+from runner.cli.options import AsJson, Principal
 from runner.cli.shapes import turn_json
 from runner.cli.text import span
 from runner.cli.tree import Leaf, leaves
@@ -41,6 +41,7 @@ def ps(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     List turns, newest first.
@@ -54,7 +55,7 @@ def ps(  # noqa: PLR0913, PLR0917 - one parameter for each option
         roots=tree or not (status or agent),
         limit=_ALL if every else limit,
     )
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         listed = tuple(_listed(runner, runner.turns(which), tree=tree))
         now = runner.wiring.clock.now()
     if as_json:
