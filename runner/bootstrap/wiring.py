@@ -201,7 +201,7 @@ class Wiring:
         return PolicyAuthority(
             project=self.catalog.in_force,
             snapshot=self._snapshot,
-            function_of=self._policy_function,
+            function_of=self.policy_function,
         )
 
     @cached_property
@@ -255,7 +255,13 @@ class Wiring:
             return known.definition
         return ResolvedAgent.from_canonical(self.store.intake.definition(content_hash))
 
-    def _policy_function(self, reference: str) -> Callable[[Attempt], object]:
+    def policy_function(self, reference: str) -> Callable[[Attempt], object]:
+        """
+        Import the function that a policy names.
+
+        Raises:
+            ConfigError: It is not allowed, or not there.
+        """
         function: Callable[[Attempt], object] = load_function(reference, self._surroundings)
         return function
 
