@@ -17,6 +17,7 @@ from runner.definitions.condition import (
     METHODS,
     Condition,
     Inputs,
+    Size,
 )
 from runner.definitions.variants import nearest
 
@@ -47,17 +48,16 @@ class CelCondition:
         Raises:
             ConditionFailed: It cannot be told.
         """
-        values = inputs.values(self.names)
-        self._ensure_affordable(inputs)
-        result = _run(self._program, values)
+        context, size = inputs.prepared(self.names, _context)
+        self._ensure_affordable(size)
+        result = _run(self._program, context)
         if not isinstance(result, bool):
             raise ConditionFailed("it is neither true nor false")
         return result
 
-    def _ensure_affordable(self, inputs: Inputs) -> None:
+    def _ensure_affordable(self, size: Size) -> None:
         if self._depth == 0:
             return
-        size = inputs.size(self.names)
         step = self._step + size.characters // _CHARACTERS_PER_STEP
         if size.items**self._depth * step > BUDGET:
             raise ConditionFailed("there is too much to go through")
@@ -158,9 +158,16 @@ def _try_out(program: cel.Program) -> None:
         raise BadCondition("it is neither true nor false")
 
 
-def _run(program: cel.Program, values: Mapping[str, object]) -> object:
+def _context(values: Mapping[str, object]) -> cel.Context:
     try:
-        return program.execute(dict(values))
+        return cel.Context(dict(values))
+    except Exception as error:
+        raise ConditionFailed(_why(error)) from error
+
+
+def _run(program: cel.Program, context: cel.Context) -> object:
+    try:
+        return program.execute(context)
     except KeyError as error:
         raise ConditionFailed(
             f"there is no {json.dumps(str(error.args[0]).strip(chr(39)))}"

@@ -1,13 +1,15 @@
 """Conditions of rules: what they may speak of, what they may cost, and how they are compiled."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
-from typing import Final, Protocol, cast
+from typing import Final, Protocol, TypeVar, cast
 
 from runner.core.errors import BadCondition, ConditionFailed
+
+T = TypeVar("T")
 
 #: The names that a condition may use.
 DECLARED: Final = frozenset(
@@ -79,23 +81,31 @@ class Inputs:
     def __init__(self, given: Mapping[str, object]) -> None:
         self._given = given
         self._ready: dict[str, tuple[object, Size]] = {}
+        self._prepared: dict[frozenset[str], tuple[object, Size]] = {}
 
-    def values(self, names: Collection[str]) -> Mapping[str, object]:
+    def prepared(
+        self, names: frozenset[str], prepare: Callable[[Mapping[str, object]], T]
+    ) -> tuple[T, Size]:
         """
-        Return the values of some names.
+        Return the values of some names as a language takes them, and how much there is in them.
+
+        Args:
+            names: The names.
+            prepare: Makes of the values what is returned; always the same function.
 
         Raises:
             ConditionFailed: They are too large, or hold what is not JSON.
         """
-        return {name: self._one(name)[0] for name in names}
-
-    def size(self, names: Collection[str]) -> Size:
-        """Say how much there is in the values of some names."""
-        sizes = [self._one(name)[1] for name in names]
-        return Size(
-            items=sum(size.items for size in sizes),
-            characters=sum(size.characters for size in sizes),
-        )
+        known = self._prepared.get(names)
+        if known is None:
+            found = {name: self._one(name) for name in names}
+            size = Size(
+                items=sum(size.items for _, size in found.values()),
+                characters=sum(size.characters for _, size in found.values()),
+            )
+            known = prepare({name: value for name, (value, _) in found.items()}), size
+            self._prepared[names] = known
+        return cast("tuple[T, Size]", known)
 
     def _one(self, name: str) -> tuple[object, Size]:
         if name not in self._ready:

@@ -24,10 +24,11 @@ class Glob:
     def matches(self, text: str) -> bool:
         if self.tail is None:
             return text == self.head
-        end = len(text) - len(self.tail)
-        if end < len(self.head) or not text.startswith(self.head) or not text.endswith(self.tail):
+        if not text.startswith(self.head) or not text.endswith(self.tail):
             return False
-        place = len(self.head)
+        place, end = len(self.head), len(text) - len(self.tail)
+        if end < place:
+            return False
         for part in self.middle:
             found = text.find(part, place, end)
             if found < 0:

@@ -3,7 +3,8 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
-from typing import Final
+from itertools import product
+from typing import Final, TypeAlias
 
 from runner.core.authorization import Action, Attempt, Effect, Verdict
 from runner.core.errors import ConditionFailed
@@ -21,6 +22,10 @@ _ORDER: Final = (Effect.DENY, Effect.ASK, Effect.ALLOW)
 _REMEMBERED: Final = 1_024
 
 
+#: A rule with its place among those of its layer, the strictest first.
+_Placed: TypeAlias = tuple[int, Rule]
+
+
 class Layer:
     """Compiled policies that are in force together. One layer serves many threads."""
 
@@ -34,7 +39,7 @@ class Layer:
         self.listed: Final = frozenset(
             action for rule in self.rules if rule.effect is Effect.ALLOW for action in rule.actions
         )
-        self._by_action: Final = _by_action(self.rules)
+        self._index: Final = _index(self.rules)
         self._remembered: Final = lru_cache(maxsize=_REMEMBERED)(self._find)
 
     @classmethod
@@ -104,7 +109,8 @@ class Layer:
     def _find(self, action: Action, agent: str, tool: str | None) -> Sequence[Rule]:
         """The rules for such attempts, the strictest first."""
         facts = Facts(Attempt(action=action, agent=agent, tool=tool))
-        return [rule for rule in self._by_action[action] if rule.is_for(facts)]
+        found = [*self._index.get((action, None), ()), *self._index.get((action, tool or ""), ())]
+        return [rule for _, rule in sorted(found, key=_place) if rule.is_for(facts)]
 
     def _said(self, rule: Rule) -> Verdict:
         return Verdict(
@@ -128,12 +134,20 @@ class Layer:
         )
 
 
-def _by_action(rules: Iterable[Rule]) -> Mapping[Action, Sequence[Rule]]:
-    found: dict[Action, list[Rule]] = defaultdict(list)
-    for rule in sorted(rules, key=lambda rule: _ORDER.index(rule.effect)):
-        for action in rule.actions:
-            found[action].append(rule)
-    return found
+def _index(rules: Iterable[Rule]) -> Mapping[tuple[Action, str | None], Sequence[_Placed]]:
+    """The rules by their actions and the tools they name, or None, each with its place in order."""
+    found: dict[tuple[Action, str | None], list[_Placed]] = defaultdict(list)
+    ordered = sorted(rules, key=lambda rule: _ORDER.index(rule.effect))
+    for placed in enumerate(ordered):
+        _, rule = placed
+        tools: Iterable[str | None] = [None] if rule.tools is None else rule.tools
+        for action, tool in product(rule.actions, tools):
+            found[action, tool].append(placed)
+    return dict(found)
+
+
+def _place(placed: _Placed) -> int:
+    return placed[0]
 
 
 def _reason(rule: Rule) -> str:

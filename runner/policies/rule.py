@@ -91,6 +91,8 @@ class Rule:
     reason: str
     expires: timedelta | None
     actions: frozenset[Action]
+    #: The tools it is for, where each is named in full; else None.
+    tools: frozenset[str] | None
     #: What does not depend on arguments or people, so that it is told once for many attempts.
     fixed: tuple[Requirement, ...]
     #: What is told anew for each attempt, the cheap first.
@@ -98,7 +100,7 @@ class Rule:
 
     def is_for(self, facts: Facts) -> bool:
         """Say whether the rule is for such actions, agents and tools at all."""
-        return facts.attempt.action in self.actions and all(one.is_met(facts) for one in self.fixed)
+        return facts.attempt.action in self.actions and _all_met(self.fixed, facts)
 
     def applies(self, facts: Facts) -> bool:
         """
@@ -107,7 +109,7 @@ class Rule:
         Raises:
             ConditionFailed: It cannot be told.
         """
-        return all(one.is_met(facts) for one in self.varying)
+        return _all_met(self.varying, facts)
 
     def shortfalls(self, facts: Facts) -> Iterator[tuple[str, str]]:
         """Yield every key that is not met, with why."""
@@ -120,6 +122,13 @@ class Rule:
                     yield one.key, one.shortfall(facts)
             except ConditionFailed as failed:
                 yield one.key, f"it cannot be told: {failed}"
+
+
+def _all_met(requirements: tuple[Requirement, ...], facts: Facts) -> bool:
+    for one in requirements:  # noqa: SIM110 - asked for a thousand times, and a loop is quicker
+        if not one.is_met(facts):
+            return False
+    return True
 
 
 def rules_of(policy: ResolvedPolicy) -> Iterator[Rule]:
@@ -138,9 +147,15 @@ def rules_of(policy: ResolvedPolicy) -> Iterator[Rule]:
             reason=rule.reason,
             expires=rule.expires,
             actions=frozenset(Action(word) for word in rule.actions or tuple(Action)),
+            tools=_named(rule.tools),
             fixed=tuple(_fixed(rule)),
             varying=tuple(_varying(rule)),
         )
+
+
+def _named(tools: tuple[str, ...] | None) -> frozenset[str] | None:
+    is_named = tools is not None and not any("*" in tool for tool in tools)
+    return frozenset(tools or ()) if is_named else None
 
 
 def _fixed(rule: ResolvedRule) -> Iterator[Requirement]:
@@ -170,7 +185,11 @@ def _tool(attempt: Attempt) -> object:
 
 
 def _principal(key: str) -> Reader:
-    return lambda attempt: (attempt.principal or {}).get(key, _ABSENT)
+    def read(attempt: Attempt) -> object:
+        principal = attempt.principal
+        return principal.get(key, _ABSENT) if principal else _ABSENT
+
+    return read
 
 
 def _argument(key: str) -> Reader:
