@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from runner.bootstrap.guard import Guard
 from runner.bootstrap.wiring import Wiring
+from runner.core.authorization import Action
 from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject, JsonValue
 from runner.core.records import ClaimedTurn, Turn, TurnKind
@@ -14,7 +16,7 @@ from runner.engine.intake import Order
 class Given:
     """What an application hands in beside the text of a turn."""
 
-    #: Who the turn acts for; stored with it and shown to tools, never taken from a model.
+    #: Who the turn acts for, never taken from a model; the runner's own when left out.
     principal: JsonObject | None = None
     #: JSON for tools.
     context: JsonObject = field(default_factory=dict)
@@ -29,8 +31,9 @@ class Given:
 class Desk:
     """Takes orders for agents by name."""
 
-    def __init__(self, wiring: Wiring) -> None:
+    def __init__(self, wiring: Wiring, guard: Guard) -> None:
         self._wiring = wiring
+        self._guard = guard
 
     def task(self, agent: str, text: str, input_data: JsonValue, given: Given | None) -> Order:
         """
@@ -45,7 +48,7 @@ class Desk:
             kind=TurnKind.TASK,
             text=text,
             input=input_data,
-            principal=given.principal,
+            principal=self._principal(given),
             context=given.context,
             metadata=given.metadata,
             awaits=_turn_ids(given),
@@ -77,7 +80,7 @@ class Desk:
             kind=kind,
             text=text,
             conversation_id=conversation_id,
-            principal=given.principal,
+            principal=self._principal(given),
             context=given.context,
             metadata=given.metadata,
             awaits=_turn_ids(given),
@@ -85,16 +88,30 @@ class Desk:
         )
 
     def prepare(self, order: Order) -> Turn:
+        """
+        Store the order as a turn that nothing runs until it is submitted.
+
+        Raises:
+            NotPermitted: Policies do not allow it.
+        """
+        self._guard.order(order)
         return self._wiring.reception.prepare(order)
 
     def submit(self, order: Order) -> Turn:
-        """Store the order for any worker, and wake one."""
+        """
+        Store the order for any worker, and wake one.
+
+        Raises:
+            NotPermitted: Policies do not allow it.
+        """
+        self._guard.order(order)
         aftermath = self._wiring.aftermath  # what cannot be set up shows before anything is stored
         turn = self._wiring.reception.submit(order)
         aftermath.wake([turn.id])
         return turn
 
     def submit_prepared(self, turn_id: TurnId) -> Turn:
+        self._guard.act(Action.SUBMIT, turn_id)
         wiring = self._wiring
         aftermath = wiring.aftermath
         agent = wiring.agent_of(wiring.store.views.turn(turn_id))
@@ -103,7 +120,13 @@ class Desk:
         return turn
 
     def run(self, order: Order) -> Turn:
-        """Run the order in this process and return the ended turn."""
+        """
+        Run the order in this process and return the ended turn.
+
+        Raises:
+            NotPermitted: Policies do not allow it.
+        """
+        self._guard.order(order)
         wiring = self._wiring
         inline = wiring.inline
         since = wiring.clock.monotonic()
@@ -111,6 +134,9 @@ class Desk:
         timeout = order.agent.definition.limits.timeout
         claimed = ClaimedTurn.of(turn, wiring.worker_id, seconds_left=timeout.total_seconds())
         return inline.run(claimed, since=since)
+
+    def _principal(self, given: Given) -> JsonObject | None:
+        return self._guard.principal if given.principal is None else given.principal
 
 
 def _turn_ids(given: Given) -> tuple[TurnId, ...]:

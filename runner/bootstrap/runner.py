@@ -1,6 +1,7 @@
 """The Python API: a config opened, and what can be done with it."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from datetime import timedelta
 from os import PathLike
 from pathlib import Path
@@ -9,7 +10,9 @@ from typing import Self
 
 from runner.bootstrap.conversation import Conversation
 from runner.bootstrap.desk import Desk, Given
+from runner.bootstrap.guard import Guard
 from runner.bootstrap.wiring import Wiring
+from runner.core.authorization import Action
 from runner.core.coordination import Delivery, Input, Reach, Receipts
 from runner.core.cost import Cost
 from runner.core.errors import UsageError
@@ -22,7 +25,7 @@ from runner.core.ids import (
     new_message_id,
     new_turn_id,
 )
-from runner.core.jsonvalue import JsonValue
+from runner.core.jsonvalue import JsonObject, JsonValue
 from runner.core.messages import Message, Role
 from runner.core.ports import Dispatcher, Observer, TurnFilter
 from runner.core.records import Event, ToolExecution, Turn
@@ -54,6 +57,7 @@ class Runner:
         environ: Mapping[str, str] | None = None,
         observer: Observer | None = None,
         dispatcher: Dispatcher | None = None,
+        principal: JsonObject | None = None,
     ) -> None:
         """
         Open a config.
@@ -64,6 +68,8 @@ class Runner:
             environ: The variables that `${…}` reads; the process's own by default.
             observer: Sees events and streamed text of the turns run in this process.
             dispatcher: Sends wake-ups in place of the configured broker.
+            principal: Who acts and reads here, as policies see it, and who turns act for that are
+                given nobody else.
         """
         self._wiring = Wiring(
             None if config is None else Path(config),
@@ -71,7 +77,8 @@ class Runner:
             observer=observer,
             dispatcher=dispatcher,
         )
-        self._desk = Desk(self._wiring)
+        self._guard = Guard(self._wiring, principal)
+        self._desk = Desk(self._wiring, self._guard)
 
     def __enter__(self) -> Self:
         return self
@@ -87,6 +94,13 @@ class Runner:
     def close(self) -> None:
         """Let go of threads and connections."""
         self._wiring.close()
+
+    def acting_for(self, principal: JsonObject | None) -> "Runner":
+        """Return a runner for somebody else that shares everything; only one is to be closed."""
+        other = copy(self)
+        other._guard = Guard(self._wiring, principal)  # noqa: SLF001 - its own class
+        other._desk = Desk(self._wiring, other._guard)  # noqa: SLF001
+        return other
 
     @property
     def wiring(self) -> Wiring:
@@ -207,7 +221,8 @@ class Runner:
         Raises:
             NotFound: There is no such conversation.
         """
-        stored = self._wiring.store.views.conversation(ConversationId(conversation_id))
+        found = self._wiring.store.views.conversation(ConversationId(conversation_id))
+        stored = self._guard.opened(found)
         return Conversation(
             self._desk, self._follower, agent=stored.agent, conversation_id=stored.id
         )
@@ -219,26 +234,30 @@ class Runner:
         Raises:
             NotFound: There is no such turn.
         """
-        return self._wiring.store.views.turn(TurnId(turn_id))
+        return self._guard.shown(self._wiring.store.views.turn(TurnId(turn_id)))
 
     def turns(self, which: TurnFilter | None = None) -> Sequence[Turn]:
         """Return turns, newest first."""
-        return self._wiring.store.views.turns(which or TurnFilter())
+        return self._guard.visible(self._wiring.store.views.turns(which or TurnFilter()))
 
     def messages(self, conversation_id: str) -> Sequence[Message]:
         """Return a conversation's messages, then the triggers of turns that have not started."""
+        self._guard.converse(Action.READ_MESSAGES, ConversationId(conversation_id))
         return self._wiring.store.views.messages(ConversationId(conversation_id))
 
     def executions(self, turn_id: str) -> Sequence[ToolExecution]:
         """Return a turn's tool executions in call order."""
+        self._guard.act(Action.READ_MESSAGES, TurnId(turn_id))
         return self._wiring.store.views.tool_executions(TurnId(turn_id))
 
     def inputs(self, turn_id: str) -> Sequence[Input]:
         """Return every input that a turn was given while under way, in order."""
+        self._guard.act(Action.READ_CONTROL, TurnId(turn_id))
         return self._wiring.store.views.inputs(TurnId(turn_id))
 
     def events(self, turn_id: str, *, after: int = 0) -> Sequence[Event]:
         """Return up to 500 of a turn's events with an id above *after*, in order."""
+        self._guard.act(Action.READ_CONTROL, TurnId(turn_id))
         return self._wiring.store.views.events(TurnId(turn_id), after=after)
 
     def follow(self, turn_id: str, *, timeout: timedelta | None = None) -> Iterator[Event]:
@@ -249,6 +268,7 @@ class Runner:
             NotFound: There is no such turn.
             TimeoutError: It had not ended after *timeout*.
         """
+        self._guard.act(Action.READ_CONTROL, TurnId(turn_id))
         return self._follower.events(TurnId(turn_id), timeout=timeout)
 
     def wait(self, turn_id: str, *, timeout: timedelta | None = None) -> Turn:
@@ -259,6 +279,7 @@ class Runner:
             NotFound: There is no such turn.
             TimeoutError: It had not ended after *timeout*.
         """
+        self._guard.act(Action.READ_CONTROL, TurnId(turn_id))
         return self._follower.wait(TurnId(turn_id), timeout=timeout)
 
     def tree(self, turn_id: str) -> Sequence[Turn]:
@@ -268,11 +289,15 @@ class Runner:
         Raises:
             NotFound: There is no such turn.
         """
-        return self._wiring.store.views.tree(TurnId(turn_id))
+        return self._guard.visible_tree(self._wiring.store.views.tree(TurnId(turn_id)))
 
     def costs(self, turn_ids: Iterable[str]) -> Mapping[TurnId, Cost]:
-        """Return what turns cost, each with everything below it; unknown ones are left out."""
-        return self._wiring.store.views.costs([TurnId(turn_id) for turn_id in turn_ids])
+        """
+        Return what turns cost, each with everything below it.
+
+        Those that are unknown, or not for the principal to see, are left out.
+        """
+        return self._wiring.store.views.costs(self._guard.readable(map(TurnId, turn_ids)))
 
     def cancel(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
         """
@@ -281,6 +306,7 @@ class Runner:
         Raises:
             NotFound: There is no such turn.
         """
+        self._guard.act(Action.CANCEL, TurnId(turn_id), reach=reach)
         return self._wiring.control.cancel(TurnId(turn_id), reach=reach)
 
     def pause(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
@@ -290,6 +316,7 @@ class Runner:
         Raises:
             NotFound: There is no such turn.
         """
+        self._guard.act(Action.PAUSE, TurnId(turn_id), reach=reach)
         return self._wiring.control.pause(TurnId(turn_id), reach=reach)
 
     def resume(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
@@ -299,6 +326,7 @@ class Runner:
         Raises:
             NotFound: There is no such turn.
         """
+        self._guard.act(Action.RESUME, TurnId(turn_id), reach=reach)
         return self._wiring.control.resume(TurnId(turn_id), reach=reach)
 
     def steer(self, turn_id: str, text: str, *, key: str | None = None) -> Input:
@@ -311,6 +339,7 @@ class Runner:
             KeyConflict: The key was used for another text.
             UsageError: The text is empty.
         """
+        self._guard.act(Action.STEER, TurnId(turn_id))
         key = key or new_input_id()
         return self._wiring.control.steer(TurnId(turn_id), key=key, text=_said(text))
 
@@ -323,6 +352,7 @@ class Runner:
             KeyConflict: The key was used for another conversation or text.
             UsageError: The text is empty.
         """
+        self._guard.converse(Action.SEND_MESSAGE, ConversationId(conversation_id))
         delivery = self._wiring.courier.send(
             key=key or new_delivery_id(),
             sender=None,
@@ -334,10 +364,12 @@ class Runner:
 
     def inbox(self, conversation_id: str) -> Sequence[Delivery]:
         """Return what was delivered to a conversation, oldest first."""
+        self._guard.converse(Action.READ_MESSAGES, ConversationId(conversation_id))
         return self._wiring.store.deliveries.inbox(ConversationId(conversation_id))
 
     def outbox(self, conversation_id: str) -> Sequence[Delivery]:
         """Return what was sent from a conversation, oldest first."""
+        self._guard.converse(Action.READ_MESSAGES, ConversationId(conversation_id))
         return self._wiring.store.deliveries.outbox(ConversationId(conversation_id))
 
     def reconcile(self) -> SweepReport:

@@ -1,13 +1,14 @@
 """The composition root: every implementation is chosen here, once, when it is first needed."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 
 from runner.broker.factory import open_dispatcher
 from runner.clients.factory import build_client
 from runner.clients.pricing import with_prices
+from runner.core.authorization import Attempt
 from runner.core.clock import SystemClock
 from runner.core.errors import ConfigError
 from runner.core.ids import TurnId, new_worker_id
@@ -25,6 +26,7 @@ from runner.definitions.snapshot import ResolvedAgent
 from runner.definitions.tool import CoordinationTool as CoordinationToolDefinition
 from runner.definitions.tool import ToolDefinition
 from runner.engine.aftermath import Aftermath
+from runner.engine.authority import PolicyAuthority
 from runner.engine.control import Control
 from runner.engine.coordination import Coordination, CoordinationTool
 from runner.engine.courier import Courier
@@ -42,6 +44,7 @@ from runner.store.database import Database, open_database
 from runner.store.schema import ensure_schema, schema_version, upgrade_schema
 from runner.store.store import Store
 from runner.tools.factory import build_tool
+from runner.tools.loading import load_function
 from runner.tools.surroundings import Surroundings
 
 
@@ -196,6 +199,14 @@ class Wiring:
         )
 
     @cached_property
+    def authority(self) -> PolicyAuthority:
+        return PolicyAuthority(
+            project=self.catalog.in_force,
+            snapshot=self._snapshot,
+            function_of=self.policy_function,
+        )
+
+    @cached_property
     def aftermath(self) -> Aftermath:
         return Aftermath(self.courier, self.store.controls, self.dispatcher)
 
@@ -239,6 +250,23 @@ class Wiring:
         snapshot = self.store.intake.definition(turn.definition_hash)
         return self.catalog.revive(turn.definition_hash, snapshot)
 
+    def _snapshot(self, content_hash: str) -> ResolvedAgent:
+        """Return a definition as it was stored, without bringing it to life."""
+        known = self.catalog.known(content_hash)
+        if known is not None:
+            return known.definition
+        return ResolvedAgent.from_canonical(self.store.intake.definition(content_hash))
+
+    def policy_function(self, reference: str) -> Callable[[Attempt], object]:
+        """
+        Import the function that a policy names.
+
+        Raises:
+            ConfigError: It is not allowed, or not there.
+        """
+        function: Callable[[Attempt], object] = load_function(reference, self._surroundings)
+        return function
+
     def client(self, name: str) -> ModelClient:
         """
         Return the client that the config declares under *name*; one for all who ask.
@@ -272,10 +300,11 @@ class Wiring:
     def _tool(self, definition: ToolDefinition, agent: ResolvedAgent) -> Tool:
         if isinstance(definition, CoordinationToolDefinition):
             return self._coordination_tool(definition, agent)
-        surroundings = Surroundings(
-            root=self.loaded.root, python_modules=tuple(self.config.python_modules)
-        )
-        return build_tool(definition, surroundings)
+        return build_tool(definition, self._surroundings)
+
+    @property
+    def _surroundings(self) -> Surroundings:
+        return Surroundings(root=self.loaded.root, python_modules=tuple(self.config.python_modules))
 
     def _coordination_tool(
         self, definition: CoordinationToolDefinition, agent: ResolvedAgent

@@ -2,8 +2,8 @@
 
 import typer
 
-from runner.cli.opening import open_runner
-from runner.cli.options import AsJson, ReachOption, TurnId
+from runner.cli.opening import open_runner, visible_tree
+from runner.cli.options import AsJson, Principal, ReachOption, TurnId
 from runner.cli.receipts import print_receipts
 from runner.core.coordination import Reach, Receipt
 from runner.core.records import Turn
@@ -18,6 +18,7 @@ def cancel(
     turn_id: TurnId,
     reach: ReachOption = Reach.CASCADE,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     End a turn, and everything below it, before it has ended by itself.
@@ -25,9 +26,9 @@ def cancel(
     It works whoever runs the turn and whether anyone does. A request or a tool call under way is
     given up, and every open call gets a result that says so.
     """
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         receipts = runner.cancel(turn_id, reach=reach)
-        print_receipts(receipts, runner.tree(turn_id), _worded, as_json=as_json)
+        print_receipts(receipts, visible_tree(runner, turn_id), _worded, as_json=as_json)
 
 
 def _worded(_: Receipt, turn: Turn) -> str:

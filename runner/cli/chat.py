@@ -16,7 +16,7 @@ from runner.cli.foreground import in_foreground
 from runner.cli.live import View, view_for
 from runner.cli.notices import offline_notice
 from runner.cli.opening import conversation_of, open_runner
-from runner.cli.options import AgentName, AsJson, Context, ConversationId, read_object
+from runner.cli.options import AgentName, AsJson, Context, ConversationId, Principal, read_object
 from runner.core.errors import RunnerError
 
 app = typer.Typer(add_completion=False)
@@ -31,6 +31,7 @@ def chat(
     conversation_id: ConversationId = None,
     context_json: Context = None,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> int:
     """
     Talk with an agent.
@@ -40,7 +41,7 @@ def chat(
     """
     given = Given(context=read_object("--context", context_json))
     view = view_for(as_json=as_json, chat=True)
-    with open_runner(ctx, observer=view) as runner:
+    with open_runner(ctx, observer=view, principal=principal) as runner:
         view.look_up_in(runner)
         conversation = conversation_of(runner, agent, conversation_id)
         notice = offline_notice(runner, agent)

@@ -41,6 +41,11 @@ COMMANDS: Final[Mapping[str, Listed]] = {
         panel=_DEFINITIONS,
         summary="Show the exact first request of a turn, without sending or storing it.",
     ),
+    "policy": Listed(
+        module="runner.cli.policy",
+        panel=_DEFINITIONS,
+        summary="Say what policies make of an attempt, and why.",
+    ),
     "config": Listed(
         module="runner.cli.config",
         panel=_DEFINITIONS,

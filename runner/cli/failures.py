@@ -7,11 +7,14 @@ from typing import Final
 import typer
 
 from runner.cli.text import folded, one_line
-from runner.core.errors import Interruption, RunnerError, UsageError
+from runner.core.errors import Interruption, NotPermitted, RunnerError, UsageError
 
 FAILED: Final = 1
 MISUSED: Final = 2
+DENIED: Final = 3
 INTERRUPTED: Final = 130
+
+_CODES: Final = {UsageError: MISUSED, NotPermitted: DENIED}
 
 
 def exit_code_of(command: Callable[[], object], *, debug: bool) -> int:
@@ -31,7 +34,7 @@ def exit_code_of(command: Callable[[], object], *, debug: bool) -> int:
         if debug:
             raise
         complain(sentence(error))
-        return MISUSED if isinstance(error, UsageError) else FAILED
+        return _CODES.get(type(error), FAILED)
     return code if isinstance(code, int) else 0
 
 

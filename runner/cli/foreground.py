@@ -6,6 +6,7 @@ from threading import Thread
 from typing import Final
 
 from runner.bootstrap.runner import Runner
+from runner.cli.opening import visible_tree
 from runner.core.records import Turn
 
 #: Seconds between two looks: a signal that comes right before a wait is only seen after it.
@@ -41,7 +42,7 @@ def in_foreground(
         if not heartbeat.held and wait([done], timeout=_PATIENCE).not_done:
             raise
         turn = _result(done, look)
-    return runner.tree(turn.id)
+    return visible_tree(runner, turn.id) or (turn,)
 
 
 def _finish(done: Future[Turn], work: Callable[[], Turn]) -> None:

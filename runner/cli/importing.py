@@ -1,4 +1,4 @@
-"""Imports the functions that tools name, which validation by itself never does."""
+"""Imports the functions that files name, which validation by itself never does."""
 
 import os
 from collections.abc import Iterator
@@ -9,18 +9,26 @@ from runner.definitions.agent import AgentDefinition
 from runner.definitions.codes import Code
 from runner.definitions.definition_file import read_definitions
 from runner.definitions.nodes import Path
+from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.problem import Problem
 from runner.definitions.project import Project
-from runner.definitions.tool import CoordinationTool, PythonTool, ToolDefinition
+from runner.definitions.tool import (
+    BuiltinTool,
+    LaunchAgentTool,
+    SendMessageTool,
+    ToolDefinition,
+    WaitForTool,
+)
 from runner.tools.factory import build_tool
+from runner.tools.loading import load_function
 from runner.tools.surroundings import Surroundings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Written:
-    """A tool, and where it is written."""
+    """A tool or a policy, and where it is written."""
 
-    tool: ToolDefinition
+    what: ToolDefinition | PolicyDefinition
     #: The kind and name of the definition it is, or is a part of.
     owner: tuple[str, str]
     #: Where it is in that definition.
@@ -28,40 +36,66 @@ class _Written:
 
 
 def import_problems(project: Project) -> Iterator[Problem]:
-    """Bring every tool with something to import to life; tell which cannot be, at what it names."""
+    """Bring all that has something to import to life; tell what cannot be, at what it names."""
     surroundings = Surroundings(
         root=project.root, python_modules=tuple(project.config.python_modules)
     )
-    for written in _tools(project):
-        if isinstance(written.tool, CoordinationTool):
-            continue
+    for written in _all(project):
         try:
-            build_tool(written.tool, surroundings)
+            _bring_to_life(written.what, surroundings)
         except ConfigError as error:
             yield _problem(project, written, str(error))
+    for policy in project.config.authorization:
+        if isinstance(policy, PythonPolicy):
+            yield from _problems_in_config(policy, surroundings)
 
 
-def _tools(project: Project) -> Iterator[_Written]:
+def _problems_in_config(policy: PythonPolicy, surroundings: Surroundings) -> Iterator[Problem]:
+    try:
+        load_function(policy.python, surroundings)
+    except ConfigError as error:
+        path, _, line = policy.written_at.rpartition(":")
+        yield Problem(
+            path=path, line=int(line), column=1, code=Code.IMPORT_FAILED, message=str(error)
+        )
+
+
+def _bring_to_life(what: ToolDefinition | PolicyDefinition, surroundings: Surroundings) -> None:
+    match what:
+        case PythonPolicy():
+            load_function(what.python, surroundings)
+        case RulesPolicy() | LaunchAgentTool() | WaitForTool() | SendMessageTool():
+            return
+        case _:
+            build_tool(what, surroundings)
+
+
+def _all(project: Project) -> Iterator[_Written]:
+    for name, policy in project.registry.policies.items():
+        yield _Written(what=policy, owner=("policy", name), at=())
     for name, tool in project.registry.tools.items():
-        yield _Written(tool=tool, owner=("tool", name), at=())
+        yield _Written(what=tool, owner=("tool", name), at=())
     for name, agent in project.registry.agents.items():
-        yield from _tools_of(agent, ("agent", name), ())
+        yield from _written_in(agent, ("agent", name), ())
 
 
-def _tools_of(agent: AgentDefinition, owner: tuple[str, str], at: Path) -> Iterator[_Written]:
-    """Yield the tools written in an agent, and in the agents written in it."""
+def _written_in(agent: AgentDefinition, owner: tuple[str, str], at: Path) -> Iterator[_Written]:
+    """Yield the tools and policies written in an agent, and in the agents written in it."""
     for index, entry in enumerate(agent.tools):
         if not isinstance(entry, str):
-            yield _Written(tool=entry, owner=owner, at=(*at, "tools", index))
+            yield _Written(what=entry, owner=owner, at=(*at, "tools", index))
+    for index, policy in enumerate(agent.policies):
+        if not isinstance(policy, str):
+            yield _Written(what=policy, owner=owner, at=(*at, "policies", index))
     for index, inner in enumerate(agent.sub_agents):
         if not isinstance(inner, str):
-            yield from _tools_of(inner, owner, (*at, "sub_agents", index))
+            yield from _written_in(inner, owner, (*at, "sub_agents", index))
 
 
 def _problem(project: Project, written: _Written, message: str) -> Problem:
     """Find the place of a mistake by reading the file again: definitions keep none inside them."""
     origin = project.registry.origins[written.owner]
-    key = "python" if isinstance(written.tool, PythonTool) else "builtin"
+    key = "builtin" if isinstance(written.what, BuiltinTool) else "python"
     file = read_definitions(project.root / origin.path, project.root, os.environ)
     for draft in file.drafts:
         if (draft.kind, draft.name) == written.owner:

@@ -43,7 +43,11 @@ def load(name: str) -> TyperCommand | TyperGroup:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the program and return its exit code: 0 done, 1 failed, 2 misused, 130 interrupted."""
+    """
+    Run the program and return its exit code.
+
+    It is 0 for done, 1 for failed, 2 for misused, 3 for denied by policies, 130 for interrupted.
+    """
     _tolerate_any_text()
     debug = bool(os.environ.get("RUNNER_DEBUG"))
     command = get_command(_app())

@@ -8,7 +8,7 @@ from rich.text import Text as Line
 
 from runner.cli.console import block, console, print_json, print_text
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson, Conversation
+from runner.cli.options import AsJson, Conversation, Principal
 from runner.cli.shapes import message_json
 from runner.cli.text import json_text, one_line
 from runner.core.messages import Message, Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
@@ -21,13 +21,14 @@ def messages(
     ctx: typer.Context,
     conversation_id: Conversation,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     Show a conversation.
 
     Its messages come in order, and after them those whose turn has not started.
     """
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         agent = runner.open_conversation(conversation_id).agent
         found = runner.messages(conversation_id)
     if as_json:

@@ -9,7 +9,7 @@ import typer
 from runner.cli.reading import read_config
 from runner.cli.text import plain
 from runner.definitions.config import Config
-from runner.definitions.scaffold import new_agent, new_tool, write_new
+from runner.definitions.scaffold import new_agent, new_policy, new_tool, write_new
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -40,6 +40,15 @@ def tool(ctx: typer.Context, name: NewName) -> None:
     print(f"list it under the tools of an agent: tools: [{name}]")
     if not config.python_modules:
         print("for a tool in Python, list a folder in the config: python_modules: [agents/python]")
+
+
+@app.command("policy")
+def policy(ctx: typer.Context, name: NewName) -> None:
+    """Write a new policy; nothing that exists is overwritten."""
+    _write(ctx, lambda root, config: new_policy(name, root=root, config=config))
+    print(f"list it under the policies of an agent: policies: [{name}]")
+    print(f"or, for everyone, in the config: authorization: [{name}]")
+    print("then: runner validate && runner policy explain --agent AGENT --tool TOOL")
 
 
 def _write(ctx: typer.Context, files: Callable[[Path, Config], Mapping[Path, str]]) -> Config:

@@ -23,6 +23,12 @@ Context: TypeAlias = Annotated[
     str | None,
     typer.Option("--context", metavar="JSON|@FILE", help="An object that tools can read."),
 ]
+Principal: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--principal", metavar="JSON|@FILE", help="Who acts, as policies see it: an object."
+    ),
+]
 Conversation: TypeAlias = Annotated[
     str, typer.Argument(metavar="CONVERSATION", help="The conversation's id.")
 ]

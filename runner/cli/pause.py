@@ -2,8 +2,8 @@
 
 import typer
 
-from runner.cli.opening import open_runner
-from runner.cli.options import AsJson, ReachOption, TurnId
+from runner.cli.opening import open_runner, visible_tree
+from runner.cli.options import AsJson, Principal, ReachOption, TurnId
 from runner.cli.receipts import print_receipts
 from runner.core.coordination import Reach, Receipt, ReceiptState
 from runner.core.records import Turn
@@ -18,6 +18,7 @@ def pause(
     turn_id: TurnId,
     reach: ReachOption = Reach.CASCADE,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     Stop a turn, and everything below it, until it is resumed.
@@ -25,9 +26,9 @@ def pause(
     One that runs finishes the request or the tool call it is in the middle of. One that is only
     prepared is paused as soon as it is submitted.
     """
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         receipts = runner.pause(turn_id, reach=reach)
-        print_receipts(receipts, runner.tree(turn_id), _worded, as_json=as_json)
+        print_receipts(receipts, visible_tree(runner, turn_id), _worded, as_json=as_json)
 
 
 def _worded(receipt: Receipt, turn: Turn) -> str:

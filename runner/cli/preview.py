@@ -7,7 +7,7 @@ from rich.text import Text
 
 from runner.cli.console import console, print_table, print_text
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson, Input, read_json
+from runner.cli.options import AsJson, Input, Principal, read_json
 from runner.cli.text import json_text, outline
 from runner.core.errors import UsageError
 from runner.engine.preview import Preview
@@ -28,6 +28,7 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
         str | None, typer.Option(metavar="TURN", help="The request of a turn that is stored.")
     ] = None,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     Show the exact first request of a turn, without sending or storing it.
@@ -38,7 +39,7 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
         raise UsageError("name an agent and a task, or a stored turn with --turn")
     if turn and (task or input_json or chat):
         raise UsageError("a stored turn has its task, input and kind already")
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         if turn:
             found = runner.preview_turn(turn)
         else:

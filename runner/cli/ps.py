@@ -12,7 +12,7 @@ from runner.bootstrap.runner import Runner
 from runner.cli.console import console, print_json, print_table
 from runner.cli.money import short_cost
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson
+from runner.cli.options import AsJson, Principal
 from runner.cli.shapes import turn_json
 from runner.cli.text import span
 from runner.cli.tree import Leaf, leaves
@@ -44,6 +44,7 @@ def ps(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     List turns, newest first.
@@ -58,7 +59,7 @@ def ps(  # noqa: PLR0913, PLR0917 - one parameter for each option
         roots=tree or not (status or agent),
         limit=_ALL if every else limit,
     )
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         listed = tuple(_listed(runner, runner.turns(which), tree=tree))
         costs = {} if tree or as_json else runner.costs(turn.id for _, turn in listed)
         now = runner.wiring.clock.now()

@@ -22,7 +22,7 @@ def print_receipts(
 
     Args:
         receipts: What became of the control.
-        tree: The turn it was for and those below it, as they are now.
+        tree: The turn it was for and those below it, as they are now and as far as they are shown.
         wording: What to call it.
         as_json: Whether to print the receipts as they are instead.
     """
@@ -31,8 +31,11 @@ def print_receipts(
         return
     turns: Mapping[TurnId, Turn] = {turn.id: turn for turn in tree}
     for receipt in receipts.turns:
-        turn = turns[receipt.turn_id]
-        print(f"{turn.id}  {one_line(turn.agent)}  {_worded(receipt, turn, wording)}")
+        turn = turns.get(receipt.turn_id)
+        if turn is None:
+            print(f"{receipt.turn_id}  {receipt.state.value}")
+        else:
+            print(f"{turn.id}  {one_line(turn.agent)}  {_worded(receipt, turn, wording)}")
 
 
 def _worded(receipt: Receipt, turn: Turn, wording: Wording) -> str:

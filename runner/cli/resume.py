@@ -4,8 +4,8 @@ import sys
 
 import typer
 
-from runner.cli.opening import open_runner
-from runner.cli.options import AsJson, ReachOption, TurnId
+from runner.cli.opening import open_runner, visible_tree
+from runner.cli.options import AsJson, Principal, ReachOption, TurnId
 from runner.cli.receipts import print_receipts
 from runner.core.coordination import Reach, Receipt, ReceiptState
 from runner.core.records import Turn
@@ -20,6 +20,7 @@ def resume(
     turn_id: TurnId,
     reach: ReachOption = Reach.CASCADE,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     Let a paused or stale turn, and everything below it, go on.
@@ -27,9 +28,9 @@ def resume(
     A turn is stale when it ran in a process that died. Workers go on with either kind from the
     last committed step.
     """
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         receipts = runner.resume(turn_id, reach=reach)
-        print_receipts(receipts, runner.tree(turn_id), _worded, as_json=as_json)
+        print_receipts(receipts, visible_tree(runner, turn_id), _worded, as_json=as_json)
     if receipts.wake and not as_json:
         print(f"a worker takes it: `runner worker`, and `runner watch {turn_id}`", file=sys.stderr)
 

@@ -9,19 +9,20 @@ from runner.cli.foreground import in_foreground
 from runner.cli.live import view_for
 from runner.cli.notices import offline_notice
 from runner.cli.opening import open_runner
-from runner.cli.options import AgentName, AsJson, Context, Input, read_json, read_object
+from runner.cli.options import AgentName, AsJson, Context, Input, Principal, read_json, read_object
 
 app = typer.Typer(add_completion=False)
 
 
 @app.command()
-def run(
+def run(  # noqa: PLR0913, PLR0917 - one parameter for each option
     ctx: typer.Context,
     agent: AgentName,
     task: Annotated[str, typer.Argument(metavar="TASK", help="What to do.")] = "",
     input_json: Input = None,
     context_json: Context = None,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> int:
     """
     Run a task here and show it as it happens.
@@ -33,7 +34,7 @@ def run(
     input_data = read_json("--input", input_json)
     given = Given(context=read_object("--context", context_json))
     view = view_for(as_json=as_json)
-    with open_runner(ctx, observer=view) as runner:
+    with open_runner(ctx, observer=view, principal=principal) as runner:
         view.look_up_in(runner)
         notice = offline_notice(runner, agent)
         if notice:

@@ -6,7 +6,7 @@ import typer
 
 from runner.cli.console import print_json
 from runner.cli.opening import open_runner, stored_conversation
-from runner.cli.options import AsJson, Conversation, Key, Text
+from runner.cli.options import AsJson, Conversation, Key, Principal, Text
 from runner.cli.shapes import delivery_json
 
 app = typer.Typer(add_completion=False)
@@ -19,13 +19,14 @@ def send(
     text: Text,
     key: Key = None,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     Put a message into a conversation and wake its agent.
 
     The id of the turn that answers is printed; it comes after everything submitted before.
     """
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         delivery = runner.send(stored_conversation(runner, conversation_id), text, key=key)
     if as_json:
         print_json(delivery_json(delivery))

@@ -11,7 +11,9 @@ from runner.core.messages import Message, Opaque, Part, Text, Thinking, ToolCall
 from runner.core.model import Usage
 from runner.core.records import Event, ToolExecution, Turn, TurnError
 from runner.core.tree import TreeUse
+from runner.definitions.scalars import format_duration
 from runner.definitions.snapshot import ResolvedAgent
+from runner.policies.explanation import Considered, Explanation
 
 
 def turn_json(turn: Turn) -> JsonObject:
@@ -183,6 +185,37 @@ def agent_json(agent: ResolvedAgent) -> JsonObject:
         "tools": [tool.name for tool in agent.tools],
         "takes_input": agent.input_schema is not None,
         "definition_hash": agent.content_hash(),
+    }
+
+
+def explanation_json(found: Explanation) -> JsonObject:
+    attempt, verdict = found.attempt, found.verdict
+    return {
+        "action": attempt.action.value,
+        "agent": attempt.agent,
+        "tool": attempt.tool,
+        "effect": verdict.effect.value,
+        "reason": verdict.reason,
+        "policy": verdict.policy,
+        "rule": verdict.rule,
+        "source": verdict.source,
+        "layer": verdict.layer,
+        "expires": None if verdict.expires is None else format_duration(verdict.expires),
+        "layers": list(found.layers),
+        "applying": [_considered_json(one) for one in found.applying],
+        "near": [_considered_json(one) for one in found.near],
+    }
+
+
+def _considered_json(one: Considered) -> JsonObject:
+    return {
+        "layer": one.layer,
+        "policy": one.policy,
+        "rule": one.rule,
+        "source": one.source,
+        "effect": one.effect,
+        "key": one.key or None,
+        "why": one.why or None,
     }
 
 

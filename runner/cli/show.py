@@ -11,7 +11,7 @@ from rich.text import Text
 from runner.cli.console import STYLES, block, console, print_json, print_text
 from runner.cli.facts import facts
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson, TurnId
+from runner.cli.options import AsJson, Principal, TurnId
 from runner.cli.outcome import consumption
 from runner.cli.story import Story, read_story
 from runner.cli.text import json_text, one_line, span
@@ -29,14 +29,16 @@ _NOT_FOR_PEOPLE: Final = frozenset({"message_id", "execution_id", "request_id", 
 
 
 @app.command()
-def show(ctx: typer.Context, turn_id: TurnId, as_json: AsJson = False) -> None:
+def show(
+    ctx: typer.Context, turn_id: TurnId, as_json: AsJson = False, principal: Principal = None
+) -> None:
     """
     Show everything about a turn.
 
     How it stands, its place in its tree and what is below it, what it waits for and was given,
     what it has used, its tool executions with their results, and what happened when.
     """
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         story = read_story(runner, turn_id)
     if as_json:
         print_json(story.to_json())

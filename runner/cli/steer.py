@@ -4,7 +4,7 @@ import typer
 
 from runner.cli.console import print_json
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson, Key, Text, TurnId
+from runner.cli.options import AsJson, Key, Principal, Text, TurnId
 from runner.cli.shapes import input_json
 from runner.core.coordination import Input
 
@@ -13,7 +13,12 @@ app = typer.Typer(add_completion=False)
 
 @app.command()
 def steer(
-    ctx: typer.Context, turn_id: TurnId, text: Text, key: Key = None, as_json: AsJson = False
+    ctx: typer.Context,
+    turn_id: TurnId,
+    text: Text,
+    key: Key = None,
+    as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     Give a turn under way new input.
@@ -21,7 +26,7 @@ def steer(
     It is put into the transcript at the turn's next boundary; tool calls that have not begun are
     skipped then, and the model plans again.
     """
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         given = runner.steer(turn_id, text, key=key)
     if as_json:
         print_json(input_json(given))

@@ -7,6 +7,7 @@ from runner.bootstrap.runner import Runner
 from runner.cli.looks import all_events
 from runner.cli.shapes import event_json, execution_json, input_json, total_json, turn_json
 from runner.core.coordination import Input
+from runner.core.errors import NotPermitted
 from runner.core.ids import ExecutionId, TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import ToolResult
@@ -79,14 +80,22 @@ def _waits(
 ) -> Iterator[Wait]:
     known = {each.id: each for each in below}
 
-    def find(turn_id: TurnId) -> Turn:
-        return known.get(turn_id) or runner.turn(turn_id)
+    for awaited, execution_id in _awaited(turn, executions):
+        try:
+            found = known.get(awaited) or runner.turn(awaited)
+        except NotPermitted:
+            continue
+        yield Wait(awaited=found, execution_id=execution_id)
 
+
+def _awaited(
+    turn: Turn, executions: Sequence[ToolExecution]
+) -> Iterator[tuple[TurnId, ExecutionId | None]]:
     for awaited in turn.awaits:
-        yield Wait(awaited=find(awaited))
+        yield awaited, None
     for run in executions:
         for awaited in run.awaits:
-            yield Wait(awaited=find(awaited), execution_id=run.id)
+            yield awaited, run.id
 
 
 def _wait_json(wait: Wait) -> JsonObject:

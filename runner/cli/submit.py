@@ -12,7 +12,15 @@ from runner.cli.console import print_json
 from runner.cli.following import follow_to_the_end
 from runner.cli.live import view_for
 from runner.cli.opening import conversation_of, open_runner, stored_conversation
-from runner.cli.options import AsJson, Context, ConversationId, Input, read_json, read_object
+from runner.cli.options import (
+    AsJson,
+    Context,
+    ConversationId,
+    Input,
+    Principal,
+    read_json,
+    read_object,
+)
 from runner.cli.outcome import advice_on
 from runner.cli.shapes import turn_json
 from runner.cli.text import count
@@ -92,6 +100,7 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
     callback: Callback = None,
     wait: Annotated[bool, typer.Option("--wait", help="Follow it until it has ended.")] = False,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> int:
     """
     Hand a task or a message to the workers.
@@ -115,7 +124,7 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
     request.check()
     if wait and prepare:
         raise UsageError("a prepared turn does not run, so there is nothing to --wait for")
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         turn = request.carry_out(runner)
         if wait:
             return follow_to_the_end(runner, view_for(as_json=as_json), turn.id)

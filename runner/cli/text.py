@@ -84,6 +84,6 @@ def span(time: timedelta) -> str:
     return "".join(f"{amount}{unit}" for amount, unit in units[first : first + 2] if amount)
 
 
-def count(number: int, noun: str) -> str:
+def count(number: int, noun: str, *, plural: str | None = None) -> str:
     """Write a number with its noun: `1 turn`, `2 turns`, `no turns`."""
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+    return f"{number or 'no'} {noun if number == 1 else plural or f'{noun}s'}"

@@ -88,6 +88,7 @@ def _json(project: Project, problems: Sequence[Problem], checks: Sequence[Check]
     return {
         "agents": len(project.registry.agents),
         "tools": len(project.registry.tools),
+        "policies": len(project.registry.policies),
         "problems": [problem.to_json() for problem in problems],
         "checks": [one.to_json() for one in checks],
     }
@@ -112,7 +113,10 @@ def _print_report(project: Project, problems: Sequence[Problem], checks: Sequenc
     for one in checks:
         print_text(out, one.line())
     agents, tools = project.registry.agents, project.registry.tools
+    policies = project.registry.policies
     counted = f"{count(len(agents), 'agent')}, {count(len(tools), 'tool')}"
+    if policies:
+        counted += f", {count(len(policies), 'policy', plural='policies')}"
     if any(problem.is_error for problem in problems):
         out.print(f"{summary(problems)}; free of errors: {counted}", style="red")
     else:

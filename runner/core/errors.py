@@ -4,9 +4,13 @@ Every error this package raises, as two trees: failures, and interruptions no to
 RunnerError
   UsageError
   NotFound
+  AuthorizationError
+    NotPermitted
+    ConditionFailed
   ConfigError
     DefinitionError
     PathRefused
+    BadCondition
   StoreError
     StoreUnavailable
     SchemaMismatch
@@ -47,6 +51,29 @@ class NotFound(RunnerError):
     """Nothing is stored or declared under this name."""
 
 
+class AuthorizationError(RunnerError):
+    """Policies have the last word, and it was not yes."""
+
+
+class NotPermitted(AuthorizationError):
+    """
+    Policies do not allow it; the message says why.
+
+    Attributes:
+        rule: The rule that decided, and its policy, where one did.
+        source: Where it stands, as `file:line`.
+    """
+
+    def __init__(self, message: str, *, rule: str | None = None, source: str | None = None) -> None:
+        super().__init__(message)
+        self.rule = rule
+        self.source = source
+
+
+class ConditionFailed(AuthorizationError):
+    """A rule's condition is neither true nor false for what is attempted; that denies it."""
+
+
 class ConfigError(RunnerError):
     """The configuration cannot be used."""
 
@@ -66,6 +93,21 @@ class PathRefused(ConfigError):
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
         self.code = code
+
+
+class BadCondition(ConfigError):
+    """
+    A text is no condition of a rule.
+
+    Attributes:
+        offset: Where in the text, from zero.
+        hint: What to do about it.
+    """
+
+    def __init__(self, message: str, *, offset: int = 0, hint: str = "") -> None:
+        super().__init__(message)
+        self.offset = offset
+        self.hint = hint
 
 
 class StoreError(RunnerError):

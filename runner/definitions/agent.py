@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Tag
 
 from runner.definitions.base import Items, StrictModel
+from runner.definitions.policy import PolicyEntry
 from runner.definitions.scalars import (
     Count,
     Duration,
@@ -81,6 +82,8 @@ class AgentDefinition(StrictModel):
     tools: Items[ToolEntry] = ()
     #: Agents that it may give tasks to, each as a tool named like the agent.
     sub_agents: Items[SubAgentEntry] = ()
+    #: What its turns, and those below them, may do.
+    policies: Items[PolicyEntry] = ()
     limits: Limits | None = None
     thinking: Thinking | None = None
     #: What a run's input must be.

@@ -8,7 +8,7 @@ from typing import get_args
 from pydantic import JsonValue
 
 from runner.core.errors import PathRefused
-from runner.definitions import tool_kind
+from runner.definitions import policy_kind, tool_kind
 from runner.definitions.agent import AgentDefinition, Limits
 from runner.definitions.codes import Code
 from runner.definitions.document import Document
@@ -45,6 +45,7 @@ def complete(
             files += [path] if path else []
     changes["tools"], found = _complete_tools(agent, document, at)
     problems += found
+    changes["policies"] = policy_kind.complete_entries(agent.policies, document, (*at, "policies"))
     changes["sub_agents"], found, more = _complete_sub_agents(agent, document, at)
     return agent.model_copy(update=changes), problems + found, files + more
 
@@ -102,6 +103,8 @@ def _check(
             yield from check_inline(document, (*at, key), schema)
     yield from _check_tools(agent, document, surroundings, at)
     yield from check_sub_agents(agent, document, surroundings, at)
+    policies = agent.policies
+    yield from policy_kind.check_entries(policies, document, surroundings, (*at, "policies"))
     for index, entry in enumerate(agent.sub_agents):
         if not isinstance(entry, str):
             yield from _check(entry, document, surroundings, (*at, "sub_agents", index))

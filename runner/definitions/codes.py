@@ -8,6 +8,10 @@ class Code(StrEnum):
     """What is wrong, as a word that programs may rely on."""
 
     AGENT_LOOP = "agent-loop", "Agents can start each other in a circle."
+    BAD_CONDITION = (
+        "bad-condition",
+        "A condition of a rule is not an expression, or cannot be one here.",
+    )
     BAD_DURATION = "bad-duration", "A duration is not written like `30s`, `10m` or `1h30m`."
     BAD_INTERPOLATION = "bad-interpolation", "A `${` is not followed by a variable and a `}`."
     BAD_NAME = "bad-name", "A name has characters or a length that names may not have."
@@ -18,12 +22,16 @@ class Code(StrEnum):
     BAD_VALUE = "bad-value", "A value is not one of those that are allowed."
     CLIENT_LOOP = "client-loop", "Clients name each other as the one to use without a key."
     COMPLEX_KEY = "complex-key", "A key of a mapping is not a plain text."
+    CONTRADICTORY_RULE = (
+        "contradictory-rule",
+        "Two rules apply to the same; one allows, one denies.",
+    )
     DUPLICATE_DEFINITION = "duplicate-definition", "Two definitions of a kind have the same name."
     DUPLICATE_KEY = "duplicate-key", "A mapping has the same key twice."
     DUPLICATE_TOOL = "duplicate-tool", "An agent has two tools or sub-agents of the same name."
     EMPTY_FILE = "empty-file", "A file beneath the agents folder holds no definition."
     FILE_TOO_LARGE = "file-too-large", "A file is larger than 1 MB."
-    IMPORT_FAILED = "import-failed", "A function that a tool names cannot be imported or used."
+    IMPORT_FAILED = "import-failed", "A function that a file names cannot be imported or used."
     INVALID_SYNTAX = "invalid-syntax", "A file is not YAML."
     KEY_CONFLICT = "key-conflict", "Two keys are given of which only one may be."
     MISSING_FILE = "missing-file", "A file or folder that is named does not exist."
@@ -46,8 +54,10 @@ class Code(StrEnum):
     UNKNOWN_KEY = "unknown-key", "A key is not one that is known here."
     UNKNOWN_KIND = "unknown-kind", "A document is of a kind that does not exist."
     UNKNOWN_MODEL = "unknown-model", "A model alias is named that the config does not declare."
+    UNKNOWN_POLICY = "unknown-policy", "A policy is named that no file defines."
     UNKNOWN_TAG = "unknown-tag", "A value has a tag that is not part of YAML's core."
     UNKNOWN_TOOL = "unknown-tool", "A tool is named that no file defines."
+    UNREACHABLE_RULE = "unreachable-rule", "A rule of a policy never decides, because another does."
     UNREADABLE_FILE = "unreadable-file", "A file cannot be read, or is not a regular file."
     WRONG_TYPE = "wrong-type", "A value is of another type than the key takes."
 

@@ -45,6 +45,8 @@ _BOUNDS: Final = {
     "string_too_long": "expected at most {max_length} characters",
 }
 _OWN: Final = {
+    "bad_choice": Code.WRONG_TYPE,
+    "empty_list": Code.BAD_VALUE,
     "bad_duration": Code.BAD_DURATION,
     "bad_url": Code.BAD_URL,
     "several_kinds": Code.KEY_CONFLICT,

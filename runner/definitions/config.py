@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from runner.definitions.agent import Limits, PromptSettings
 from runner.definitions.base import Items, StrictModel
+from runner.definitions.policy import PolicyEntry
 from runner.definitions.price import Price
 from runner.definitions.scalars import (
     ADDRESS_PATTERN,
@@ -172,7 +173,9 @@ class Config(StrictModel):
     clients: dict[Name, ClientConfig] = Field(default_factory=dict)
     models: dict[Name, ModelConfig] = Field(default_factory=dict)
     defaults: AgentDefaults = AgentDefaults()
-    #: Modules, packages (`package.`) and project folders (with a slash) whose functions tools name.
+    #: Policies for every turn and every person, which no agent can lift.
+    authorization: Items[PolicyEntry] = ()
+    #: Modules, packages (`package.`) and project folders (with a slash) whose functions files name.
     python_modules: Items[
         Annotated[str, StringConstraints(pattern=MODULES_PATTERN, max_length=500)]
     ] = ()

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -18,6 +18,7 @@ from runner.definitions.document import Document, without_extensions
 from runner.definitions.filling import VariableUse
 from runner.definitions.interpolation import fill
 from runner.definitions.paths import Base, read_file
+from runner.definitions.policy_kind import complete_entries
 from runner.definitions.problem import Problem
 from runner.definitions.source import Source
 from runner.definitions.validation import Schema, Validated, hidden, schema_of, validate
@@ -48,6 +49,8 @@ class LoadedConfig:
     uses: tuple[VariableUse, ...]
     #: The top-level keys of which something could not be read.
     unsure: frozenset[str] = frozenset()
+    #: The file as it was read, for what is checked only once the definitions are known.
+    document: Document | None = field(default=None, repr=False)
 
     @property
     def is_sound(self) -> bool:
@@ -149,6 +152,7 @@ def _combine(
             update={
                 "clients": {**config.clients, **declared.clients},
                 "models": {**config.models, **declared.models},
+                "authorization": complete_entries(declared.authorization, own, ("authorization",)),
             }
         )
         found = [*validated.problems, *check_config(config, own)]
@@ -162,6 +166,7 @@ def _combine(
         origins=dict(_origins(config, own, embedded)),
         uses=uses,
         unsure=unsure,
+        document=own,
     )
 
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
+from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.scalars import PROSE_KEY
 from runner.definitions.tool import (
     BuiltinTool,
@@ -25,6 +26,9 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 JsonSchema: TypeAlias = dict[str, JsonValue]
 
 _TOOLS: Final = (PythonTool, BuiltinTool, LaunchAgentTool, WaitForTool, SendMessageTool)
+_POLICIES: Final = (RulesPolicy, PythonPolicy)
+#: Kinds that a document has to name, each with a schema of its own.
+_NAMED_KINDS: Final = ("tool", "policy")
 _VARIABLE: Final[JsonSchema] = {"type": "string", "pattern": r"\$\{"}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
 _ABOUT: Final = ("description", "default")
@@ -37,6 +41,9 @@ def schema_texts() -> Mapping[str, str]:
         "agent": _document(_of(_unfolded(AgentDefinition.model_json_schema())), "One agent.", ()),
         "tool": _document(
             _of(TypeAdapter(ToolDefinition).json_schema(), *_TOOLS), "One tool.", ("kind",)
+        ),
+        "policy": _document(
+            _of(TypeAdapter(PolicyDefinition).json_schema(), *_POLICIES), "One policy.", ("kind",)
         ),
         "definition": _any_definition(),
         "config": _document(_of(Config.model_json_schema()), "The operator's config.", ()),
@@ -100,13 +107,18 @@ def _document(schema: JsonSchema, description: str, required: tuple[str, ...]) -
 
 
 def _any_definition() -> JsonSchema:
+    choice: JsonSchema = {"$ref": "agent.schema.json"}
+    for kind in reversed(_NAMED_KINDS):
+        choice = {
+            "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
+            "then": {"$ref": f"{kind}.schema.json"},
+            "else": choice,
+        }
     return {
         "$schema": DIALECT,
         "description": "One definition, of the kind that its key `kind` names.",
         "type": "object",
-        "if": {"properties": {"kind": {"const": "tool"}}, "required": ["kind"]},
-        "then": {"$ref": "tool.schema.json"},
-        "else": {"$ref": "agent.schema.json"},
+        **choice,
     }
 
 
@@ -154,7 +166,7 @@ def _takes_variables(schema: JsonSchema) -> bool:
     if (
         not isinstance(kind, str)
         or kind not in _SCALARS
-        or schema.get("const") in {"agent", "tool"}
+        or schema.get("const") in {"agent", *_NAMED_KINDS}
     ):
         return False
     return kind != "string" or not _LIMITING.isdisjoint(schema)

@@ -8,19 +8,20 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 
-from runner.definitions import agent_kind, tool_kind
+from runner.definitions import agent_kind, policy_kind, tool_kind
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.document import Document
 from runner.definitions.filling import VariableUse
+from runner.definitions.policy import POLICY_KEYS, PolicyDefinition
 from runner.definitions.problem import Problem
 from runner.definitions.shape import Shape
 from runner.definitions.surroundings import Surroundings
 from runner.definitions.tool import KIND_KEYS, ToolDefinition
 from runner.definitions.validation import Schema, schema_of, validate
 
-Definition: TypeAlias = AgentDefinition | ToolDefinition
+Definition: TypeAlias = AgentDefinition | ToolDefinition | PolicyDefinition
 
-T = TypeVar("T", AgentDefinition, ToolDefinition)
+T = TypeVar("T", AgentDefinition, ToolDefinition, PolicyDefinition)
 
 Completed: TypeAlias = tuple[T, list[Problem], list[Path]]
 
@@ -80,14 +81,24 @@ def _complete_tool(tool: ToolDefinition, document: Document) -> Completed[ToolDe
     return completed, problems, []
 
 
+def _complete_policy(policy: PolicyDefinition, document: Document) -> Completed[PolicyDefinition]:
+    return policy_kind.complete(policy, document), [], []
+
+
 _TOOL_SCHEMA: Final[Schema[ToolDefinition]] = Schema(
     TypeAdapter(ToolDefinition), Shape(ToolDefinition)
+)
+
+_POLICY_SCHEMA: Final[Schema[PolicyDefinition]] = Schema(
+    TypeAdapter(PolicyDefinition), Shape(PolicyDefinition)
 )
 
 #: The kind of a document that names none.
 DEFAULT: Final = "agent"
 
-KINDS: Final[Mapping[str, Kind[AgentDefinition] | Kind[ToolDefinition]]] = {
+AnyKind: TypeAlias = Kind[AgentDefinition] | Kind[ToolDefinition] | Kind[PolicyDefinition]
+
+KINDS: Final[Mapping[str, AnyKind]] = {
     "agent": Kind(
         schema=schema_of(AgentDefinition), complete=agent_kind.complete, check=agent_kind.check
     ),
@@ -96,5 +107,11 @@ KINDS: Final[Mapping[str, Kind[AgentDefinition] | Kind[ToolDefinition]]] = {
         complete=_complete_tool,
         check=tool_kind.check,
         marks=KIND_KEYS,
+    ),
+    "policy": Kind(
+        schema=_POLICY_SCHEMA,
+        complete=_complete_policy,
+        check=policy_kind.check,
+        marks=POLICY_KEYS[:1],
     ),
 }

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from runner.core.errors import DefinitionError
+from runner.definitions.authorization import authorization_problems, is_policed
 from runner.definitions.config import Config
 from runner.definitions.config_loader import LoadedConfig
 from runner.definitions.definition_file import read_definitions
@@ -33,6 +34,8 @@ class Project:
     uses: tuple[VariableUse, ...]
     #: The files outside the agents folder that were read: the config, instructions, schemas.
     files: tuple[Path, ...]
+    #: Whether any file, sound or not, speaks of policies.
+    is_policed: bool = False
 
     @property
     def is_sound(self) -> bool:
@@ -70,8 +73,9 @@ def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project
     found = scan(loaded.root, loaded.root / loaded.config.agents_dir)
     before = stats_of(found.files)
     files = [read_definitions(path, loaded.root, environ) for path in found.files]
-    references = References(surroundings_of(files, loaded))
-    problems = [*loaded.problems, *found.problems]
+    surroundings = surroundings_of(files, loaded)
+    references = References(surroundings)
+    problems = [*loaded.problems, *found.problems, *authorization_problems(loaded, surroundings)]
     sound: list[tuple[Definition, Location]] = []
     for file in files:
         more: list[Problem] = []
@@ -94,4 +98,6 @@ def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project
         fingerprint=digest_of([*before, *stats_of(also)]),
         uses=(*loaded.uses, *(use for reading in readings for use in reading.uses)),
         files=tuple(also),
+        is_policed=bool(loaded.config.authorization)
+        or any(is_policed(draft) for file in files for draft in file.drafts),
     )

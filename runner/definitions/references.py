@@ -8,27 +8,35 @@ from runner.definitions.codes import Code
 from runner.definitions.config_loader import LoadedConfig
 from runner.definitions.definition_file import DefinitionFile, Draft
 from runner.definitions.launch_graph import loops
+from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.problem import Problem
 from runner.definitions.source import MAX_PROBLEMS
 from runner.definitions.surroundings import Surroundings
-from runner.definitions.tool import ToolDefinition
+from runner.definitions.tool import NamedTool, ToolDefinition
 
 
 def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Surroundings:
     """What the definitions in some files may refer to."""
     agents: dict[str, AgentDefinition | None] = {}
     tools: dict[str, ToolDefinition | None] = {}
+    policies: dict[str, PolicyDefinition | None] = {}
     lost: dict[str, None] = {}
     for file in files:
         lost |= dict.fromkeys(file.lost_names)
         for draft in file.drafts:
             definition = draft.reading.definition
-            if draft.kind == "agent":
-                agent = definition if isinstance(definition, AgentDefinition) else None
-                agents.setdefault(draft.name, agent)
-            else:
-                tool = None if isinstance(definition, AgentDefinition) else definition
-                tools.setdefault(draft.name, tool)
+            match draft.kind:
+                case "agent":
+                    agent = definition if isinstance(definition, AgentDefinition) else None
+                    agents.setdefault(draft.name, agent)
+                case "policy":
+                    policy = (
+                        definition if isinstance(definition, RulesPolicy | PythonPolicy) else None
+                    )
+                    policies.setdefault(draft.name, policy)
+                case _:
+                    tool = definition if isinstance(definition, NamedTool) else None
+                    tools.setdefault(draft.name, tool)
     agents, tools = {**lost, **agents}, {**lost, **tools}
     return Surroundings(
         root=loaded.root,
@@ -36,6 +44,7 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
         unsure=loaded.unsure,
         agents=agents,
         tools=tools,
+        policies={**lost, **policies},
         loops=loops(agents, tools),
     )
 

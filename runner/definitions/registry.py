@@ -8,6 +8,7 @@ from typing import Self, TypeVar
 from runner.core.errors import NotFound
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.kinds import Definition
+from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.problem import Location
 from runner.definitions.tool import ToolDefinition
 from runner.definitions.variants import nearest
@@ -21,6 +22,7 @@ class Registry:
 
     agents: Mapping[str, AgentDefinition]
     tools: Mapping[str, ToolDefinition]
+    policies: Mapping[str, PolicyDefinition]
     #: Where each definition starts, by kind and name.
     origins: Mapping[tuple[str, str], Location]
 
@@ -29,16 +31,21 @@ class Registry:
         """Collect definitions; of two with the same name the first stays."""
         agents: dict[str, AgentDefinition] = {}
         tools: dict[str, ToolDefinition] = {}
+        policies: dict[str, PolicyDefinition] = {}
         origins: dict[tuple[str, str], Location] = {}
         for definition, location in definitions:
-            if isinstance(definition, AgentDefinition):
-                agents.setdefault(definition.name, definition)
-            else:
-                tools.setdefault(definition.name, definition)
+            match definition:
+                case AgentDefinition():
+                    agents.setdefault(definition.name, definition)
+                case RulesPolicy() | PythonPolicy():
+                    policies.setdefault(definition.name, definition)
+                case _:
+                    tools.setdefault(definition.name, definition)
             origins.setdefault((definition.kind, definition.name), location)
         return cls(
             agents=MappingProxyType(agents),
             tools=MappingProxyType(tools),
+            policies=MappingProxyType(policies),
             origins=MappingProxyType(origins),
         )
 
@@ -49,6 +56,8 @@ class Registry:
         Raises:
             NotFound: There is none; the message suggests the nearest name.
         """
+        if kind == "policy":
+            return self.policy(name)
         return self.agent(name) if kind == "agent" else self.tool(name)
 
     def agent(self, name: str) -> AgentDefinition:
@@ -68,6 +77,15 @@ class Registry:
             NotFound: There is none; the message suggests the nearest name.
         """
         return _named("tool", name, self.tools)
+
+    def policy(self, name: str) -> PolicyDefinition:
+        """
+        One policy that has its own document.
+
+        Raises:
+            NotFound: There is none; the message suggests the nearest name.
+        """
+        return _named("policy", name, self.policies)
 
 
 def _named(kind: str, name: str, known: Mapping[str, T]) -> T:

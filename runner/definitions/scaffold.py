@@ -1,4 +1,4 @@
-"""The first files of a new agent or tool."""
+"""The first files of a new agent, tool or policy."""
 
 import keyword
 import os
@@ -36,6 +36,17 @@ kind: tool
 name: {name}
 description: Reads a text file of this project.
 builtin: read_file
+"""
+_POLICY: Final = """\
+# yaml-language-server: $schema={schema}
+kind: policy
+name: {name}
+description: What {name} is for, in one sentence.
+rules:
+  # The strictest rule that applies decides: deny, then ask, then allow.
+  - effect: deny
+    tools: ["mail_*"]
+    reason: Say here why, and what to do in its place. The model reads it.
 """
 _MODULE: Final = '''\
 """The tool {name}."""
@@ -80,6 +91,19 @@ def new_tool(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
         path: _PYTHON_TOOL.format(name=name, schema=schema, function=function),
         root / modules / f"{function}.py": _MODULE.format(name=name, function=function),
     }
+
+
+def new_policy(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
+    """
+    The file of a new policy, by its path.
+
+    Raises:
+        UsageError: The name is not one.
+    """
+    _check_name(name)
+    folder = root / config.agents_dir
+    text = _POLICY.format(name=name, schema=_schema("policy", folder, root))
+    return {folder / f"{name}.yaml": text}
 
 
 def write_new(files: Mapping[Path, str]) -> None:

@@ -30,6 +30,8 @@ FUNCTION_PATTERN: Final = (
 ADDRESS_PATTERN: Final = r"^https?://[^@\s]+$"
 NO_SPACES_PATTERN: Final = r"^\S+$"
 MODULES_PATTERN: Final = r"^[A-Za-z0-9_./-]+$"
+AGENT_GLOB_PATTERN: Final = r"^[a-z0-9_*-]{1,64}$"
+TOOL_GLOB_PATTERN: Final = r"^[a-zA-Z0-9_*-]{1,64}$"
 
 #: What each pattern asks for, in words, and the problem a text that does not match it is.
 PATTERNS: Final = {
@@ -49,6 +51,14 @@ PATTERNS: Final = {
     FUNCTION_PATTERN: (Code.BAD_VALUE, "a function written as module:function"),
     ADDRESS_PATTERN: (Code.BAD_URL, "an http:// or https:// address without a user"),
     NO_SPACES_PATTERN: (Code.BAD_VALUE, "text without spaces"),
+    AGENT_GLOB_PATTERN: (
+        Code.BAD_NAME,
+        "an agent's name, in which * may stand for any characters",
+    ),
+    TOOL_GLOB_PATTERN: (
+        Code.BAD_NAME,
+        "a tool's name, in which * may stand for any characters",
+    ),
     MODULES_PATTERN: (
         Code.BAD_VALUE,
         "a module, a package followed by a full stop, or a folder with a slash in its path",

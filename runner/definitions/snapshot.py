@@ -13,6 +13,7 @@ from runner.definitions.base import Items, StrictModel
 from runner.definitions.models import client_in_use, model_config
 from runner.definitions.project import Project
 from runner.definitions.registry import Registry
+from runner.definitions.resolved_policy import ResolvedPolicy, resolve_policies
 from runner.definitions.scalars import (
     Count,
     Duration,
@@ -73,6 +74,7 @@ class ResolvedAgent(StrictModel):
     sub_agents: Items[SubAgent] = ()
     #: Agents that only its tools for launching may start.
     launchable: Items[SubAgent] = ()
+    policies: Items[ResolvedPolicy] = ()
     limits: ResolvedLimits
     thinking: Thinking | None
     input_schema: JsonObject | None
@@ -145,6 +147,7 @@ def _resolved(agent: AgentDefinition, project: Project) -> ResolvedAgent:
         ),
         sub_agents=sub_agents,
         launchable=tuple(_launchable(tools, {sub.name for sub in sub_agents}, registry)),
+        policies=resolve_policies(agent.policies, registry.policies),
         limits=_limits(agent.limits, defaults.limits),
         thinking=agent.thinking or model.thinking or defaults.thinking,
         input_schema=_inlined(agent.input_schema),

@@ -56,6 +56,12 @@ class Catalog:
             self._latest()
             return self._good is not None
 
+    def in_force(self) -> Project:
+        """Return the files as they are now or, while those have errors, the last good ones."""
+        with self._lock:
+            latest = self._latest()
+            return self._good or latest
+
     def definitions(self) -> Mapping[str, ResolvedAgent]:
         """
         Return every current agent, resolved, by name.

@@ -19,6 +19,7 @@ HOMES = {
     "clients/price_list.py": {"genai_prices"},
     "core/ids.py": {"uuid"},
     "definitions": {"yaml"},
+    "definitions/cel_program.py": {"cel"},
     "definitions/json_schema.py": {"jsonschema", "referencing"},
     "store": {"alembic", "psycopg", "psycopg_pool", "sqlalchemy"},
     "tools": {"docstring_parser", "subprocess"},

@@ -26,10 +26,12 @@ from runner.clients.script import (
 )
 from runner.clients.script_files import load_scripts
 from runner.core import errors
+from runner.core.authorization import Action
 from runner.core.jsonvalue import JsonObject
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.definitions.agent import AgentDefinition, Limits, PromptSettings
 from runner.definitions.codes import Code
+from runner.definitions.condition import DECLARED
 from runner.definitions.config import (
     AgentDefaults,
     AnthropicClient,
@@ -42,6 +44,7 @@ from runner.definitions.config import (
 )
 from runner.definitions.config_loader import load_config
 from runner.definitions.coordination import coordination_spec
+from runner.definitions.policy import PolicyRule, PythonPolicy, RulesPolicy
 from runner.definitions.price import Price
 from runner.definitions.project import load_project
 from runner.definitions.report import as_text
@@ -186,6 +189,7 @@ def public(kind: type) -> set[str]:
 CONTEXT = {field.name for field in fields(ToolContext) if not field.name.startswith("_")}
 PARTS = {"database", "broker", "worker", "clients", "models", "defaults"}
 AGENTS, CONFIG, SCRIPTS = "docs/agents.md", "docs/config.md", "docs/scripts.md"
+POLICIES = "docs/policies.md"
 DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
 
 
@@ -204,6 +208,10 @@ DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
         (table(AGENTS, "Python functions"), own(PythonTool, CommonToolKeys)),
         (table(AGENTS, "Python functions", 1), CONTEXT | {"append_message(text)"}),
         (table(AGENTS, "`read_file`"), own(BuiltinTool, CommonToolKeys)),
+        (table(POLICIES, "Keys of a policy"), own(RulesPolicy) | own(PythonPolicy)),
+        (table(POLICIES, "Keys of a rule"), own(PolicyRule)),
+        (table(POLICIES, "Actions"), set(Action)),
+        (table(POLICIES, "Conditions"), set(DECLARED)),
         (table(CONFIG, "The config"), own(Config) - PARTS),
         (table(CONFIG, "Database"), dotted("database", DatabaseConfig)),
         (table(CONFIG, "Broker"), dotted("broker", BrokerConfig)),

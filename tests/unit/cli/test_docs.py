@@ -17,6 +17,9 @@ from tests.unit.cli.scenes import NOON, TURN, message, turn
 TEXT = (Path(__file__).parents[3] / "docs" / "cli.md").read_text("utf-8")
 SECTIONS = dict(re.findall(r"^### `runner ([a-z]+)`\n(.*?)(?=^##)", TEXT, re.DOTALL | re.MULTILINE))
 
+#: Options of many commands, which are told of once.
+COMMON = {"--json", "--principal"}
+
 
 def own_options(command: TyperCommand | TyperGroup) -> Iterator[str]:
     for parameter in command.params:
@@ -35,6 +38,10 @@ def commands() -> Iterator[tuple[str, str, TyperCommand | TyperGroup]]:
             yield name, f"runner {name}", command
 
 
+def test_what_commands_have_in_common_is_told_once() -> None:
+    assert all(f"`{option}" in TEXT for option in COMMON)
+
+
 def test_every_section_is_about_a_command() -> None:
     assert set(SECTIONS) == set(COMMANDS)
 
@@ -49,7 +56,7 @@ def test_every_command_is_documented_with_an_example(
 
     assert words in examples
     for option in own_options(command):
-        assert option == "--json" or option in SECTIONS[name], option
+        assert option in COMMON or option in SECTIONS[name], option
 
 
 def test_every_key_of_the_shapes_is_documented() -> None:

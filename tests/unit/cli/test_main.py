@@ -6,7 +6,7 @@ from runner.cli.commands import COMMANDS
 from runner.cli.main import load, main
 
 #: Commands that make something, and groups.
-WRITING = {"new", "schema", "worker", "db", "config"}
+WRITING = {"policy", "new", "schema", "worker", "db", "config"}
 
 
 def test_the_help_lists_every_command_with_its_summary(capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,7 +34,9 @@ def test_a_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]
     assert f"runner {name}" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("name", [*sorted(COMMANDS.keys() - WRITING), "config show"])
+@pytest.mark.parametrize(
+    "name", [*sorted(COMMANDS.keys() - WRITING), "config show", "policy explain"]
+)
 def test_a_command_that_shows_something_has_json_for_programs(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

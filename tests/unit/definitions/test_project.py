@@ -320,7 +320,7 @@ def test_merge_keys_are_told_apart_from_other_unknown_keys(tmp_path: Path) -> No
         pytest.param("# a comment\n", ["1:1 empty-file"], id="a comment"),
         pytest.param("kind: [tool]\n", ["1:7 unknown-kind"], id="a list as kind"),
         pytest.param("kind:\n", ["1:1 null-value"], id="no kind"),
-        pytest.param("kind: policy\n", ["1:7 unknown-kind"], id="a kind that does not exist"),
+        pytest.param("kind: ghost\n", ["1:7 unknown-kind"], id="a kind that does not exist"),
         pytest.param("name: A b\n", ["1:7 bad-name"], id="a bad name"),
         pytest.param(
             "name: b\nbuiltin: read_file\n", ["1:1 missing-key"], id="a tool without kind"

@@ -5,7 +5,7 @@ import pytest
 from runner.core.errors import UsageError
 from runner.definitions.config import Config
 from runner.definitions.config_loader import load_config
-from runner.definitions.scaffold import new_agent, new_tool, write_new
+from runner.definitions.scaffold import new_agent, new_policy, new_tool, write_new
 from tests.unit.definitions.projects import load
 
 
@@ -20,6 +20,14 @@ def test_a_new_agent_is_valid_as_it_stands(tmp_path: Path) -> None:
     project = load(tmp_path, {})
     assert project.problems == ()
     assert list(project.registry.agents) == ["my-helper"]
+
+
+def test_a_new_policy_is_valid_as_it_stands(tmp_path: Path) -> None:
+    write_new(new_policy("careful", root=tmp_path, config=Config()))
+
+    project = load(tmp_path, {})
+    assert project.problems == ()
+    assert list(project.registry.policies) == ["careful"]
 
 
 def test_a_new_tool_reads_files_where_no_python_is_listed(tmp_path: Path) -> None:

@@ -1,0 +1,206 @@
+"""What people attempt, held against the policies in force."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from runner.bootstrap.wiring import Wiring
+from runner.core.authorization import Action, AgentRef, Attempt, Effect, Lineage, Verdict
+from runner.core.coordination import Reach
+from runner.core.errors import NotFound, NotPermitted
+from runner.core.ids import ConversationId, TurnId
+from runner.core.jsonvalue import JsonObject
+from runner.core.records import Conversation, Turn
+from runner.engine.intake import Order
+
+#: What each action is called in a sentence.
+_WORDS: Final = {
+    Action.SUBMIT: "submit this",
+    Action.WAIT: "let a turn wait for others",
+    Action.CALLBACK: "have a conversation told of a turn's end",
+    Action.SEND_MESSAGE: "send a message there",
+    Action.CANCEL: "cancel this",
+    Action.PAUSE: "pause this",
+    Action.RESUME: "resume this",
+    Action.STEER: "steer this",
+    Action.APPROVE: "answer this",
+    Action.READ_CONTROL: "read how this stands",
+    Action.READ_MESSAGES: "read what was said there",
+}
+
+
+class Guard:
+    """
+    Lets people do what policies let them.
+
+    Where no file speaks of policies nothing is looked up, and everything is let through.
+    """
+
+    def __init__(self, wiring: Wiring, principal: JsonObject | None) -> None:
+        self._wiring = wiring
+        #: Who acts.
+        self.principal: Final = principal
+
+    def order(self, order: Order) -> None:
+        """
+        Let somebody submit a turn, or prepare or run it, with what it waits for and tells.
+
+        Raises:
+            NotPermitted: Policies do not allow it.
+        """
+        if self._is_open:
+            return
+        conversation = {"id": order.conversation_id} if order.conversation_id else {}
+        agent = order.agent
+        for action in _actions(order):
+            attempt = Attempt(
+                action=action,
+                agent=agent.name,
+                principal=self.principal if self.principal is not None else order.principal,
+                turn={"kind": order.kind.value},
+                conversation={**conversation, "agent": agent.name},
+                context=order.context,
+            )
+            ref = AgentRef(name=agent.name, definition_hash=agent.content_hash)
+            _ensure(attempt, self._decide(attempt, [ref]))
+
+    def act(self, action: Action, turn_id: TurnId, *, reach: Reach = Reach.RETAIN) -> None:
+        """
+        Let somebody do something to a turn, or read of it; with cascade, also to all below it.
+
+        Raises:
+            NotFound: There is no such turn.
+            NotPermitted: Policies do not allow it.
+        """
+        if self._is_open:
+            return
+        views = self._wiring.store.views
+        is_alone = reach is Reach.RETAIN
+        for turn in [views.turn(turn_id)] if is_alone else views.tree(turn_id):
+            self._ensure_turn(action, turn)
+
+    def converse(self, action: Action, conversation_id: ConversationId) -> None:
+        """
+        Let somebody write to a conversation, or read of it.
+
+        Raises:
+            NotFound: There is no such conversation.
+            NotPermitted: Policies do not allow it.
+        """
+        if not self._is_open:
+            self._ensure_turn(action, self._wiring.store.views.latest_turn(conversation_id))
+
+    def shown(self, turn: Turn) -> Turn:
+        """
+        Return a turn that was read, where somebody may see how it stands.
+
+        Raises:
+            NotPermitted: Policies do not allow it.
+        """
+        if not self._is_open:
+            self._ensure_turn(Action.READ_CONTROL, turn)
+        return turn
+
+    def opened(self, conversation: Conversation) -> Conversation:
+        """
+        Return a conversation that was read, where somebody may see that it is there.
+
+        Raises:
+            NotPermitted: Policies do not allow it.
+        """
+        self.converse(Action.READ_CONTROL, conversation.id)
+        return conversation
+
+    def readable(self, turn_ids: Iterable[TurnId]) -> Sequence[TurnId]:
+        """Leave out the ids of turns that are not there, or that somebody may not see."""
+        return list(turn_ids) if self._is_open else [i for i in turn_ids if self._is_readable(i)]
+
+    def visible(self, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """Leave out of a list the turns that somebody may not see."""
+        return turns if self._is_open else [turn for turn in turns if self._may_see(turn)]
+
+    def visible_tree(self, turns: Sequence[Turn]) -> Sequence[Turn]:
+        """
+        Leave out of a tree the turns that somebody may not see, with all that is below them.
+
+        Raises:
+            NotPermitted: That is so of the first.
+        """
+        if self._is_open or not turns:
+            return turns
+        first, *below = turns
+        kept = {self.shown(first).id: first}
+        for turn in below:
+            if turn.place.parent_id in kept and self._may_see(turn):
+                kept[turn.id] = turn
+        return list(kept.values())
+
+    @property
+    def _is_open(self) -> bool:
+        return self._wiring.authority.is_silent
+
+    def _decide(self, attempt: Attempt, lineage: Lineage) -> Verdict:
+        return self._wiring.authority.decide(attempt, lineage)
+
+    def _is_readable(self, turn_id: TurnId) -> bool:
+        try:
+            return self._may_see(self._wiring.store.views.turn(turn_id))
+        except NotFound:
+            return False
+
+    def _may_see(self, turn: Turn) -> bool:
+        attempt = self._attempt(Action.READ_CONTROL, turn)
+        return self._decide(attempt, self._lineage(turn)).effect is Effect.ALLOW
+
+    def _ensure_turn(self, action: Action, turn: Turn) -> None:
+        attempt = self._attempt(action, turn)
+        _ensure(attempt, self._decide(attempt, self._lineage(turn)))
+
+    def _attempt(self, action: Action, turn: Turn) -> Attempt:
+        return Attempt(
+            action=action,
+            agent=turn.agent,
+            principal=self.principal,
+            turn={
+                "id": turn.id,
+                "kind": turn.kind.value,
+                "depth": turn.place.depth,
+                "parent_id": turn.place.parent_id,
+                "root_id": turn.place.root_id,
+            },
+            conversation={"id": turn.conversation_id, "agent": turn.agent},
+            context=turn.context,
+        )
+
+    def _lineage(self, turn: Turn) -> Lineage:
+        return [_ref(one) for one in (*reversed(list(self._above(turn))), turn)]
+
+    def _above(self, turn: Turn) -> Iterator[Turn]:
+        while turn.place.parent_id is not None:
+            turn = self._wiring.store.views.turn(turn.place.parent_id)
+            yield turn
+
+
+def _actions(order: Order) -> Iterable[Action]:
+    yield Action.SUBMIT
+    if order.awaits:
+        yield Action.WAIT
+    if order.callback_to is not None:
+        yield Action.CALLBACK
+
+
+def _ref(turn: Turn) -> AgentRef:
+    return AgentRef(name=turn.agent, definition_hash=turn.definition_hash)
+
+
+def _ensure(attempt: Attempt, verdict: Verdict) -> None:
+    if verdict.effect is Effect.ALLOW:
+        return
+    why = verdict.reason
+    if verdict.effect is Effect.ASK:
+        why = f"it would have to be approved, which what people do cannot wait for: {why}"
+    where = f" ({verdict.source})" if verdict.source else ""
+    raise NotPermitted(
+        f"policies do not let you {_WORDS[attempt.action]}: {why}{where}",
+        rule=verdict.rule,
+        source=verdict.source,
+    )

@@ -1,0 +1,1 @@
+"""Policies: what their rules say to what is attempted."""
