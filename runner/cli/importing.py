@@ -1,7 +1,7 @@
 """Imports the functions that tools name, which validation by itself never does."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from runner.core.errors import ConfigError
@@ -11,7 +11,8 @@ from runner.definitions.definition_file import read_definitions
 from runner.definitions.nodes import Path
 from runner.definitions.problem import Problem
 from runner.definitions.project import Project
-from runner.definitions.tool import CoordinationTool, PythonTool, ToolDefinition
+from runner.definitions.skill import SkillEntry
+from runner.definitions.tool import CoordinationTool, PythonTool, ToolDefinition, ToolEntry
 from runner.tools.factory import build_tool
 from runner.tools.surroundings import Surroundings
 
@@ -46,16 +47,27 @@ def _tools(project: Project) -> Iterator[_Written]:
         yield _Written(tool=tool, owner=("tool", name), at=())
     for name, agent in project.registry.agents.items():
         yield from _tools_of(agent, ("agent", name), ())
+    for name, skill in project.registry.skills.items():
+        yield from _tools_in(skill.tools, ("skill", name), ())
 
 
 def _tools_of(agent: AgentDefinition, owner: tuple[str, str], at: Path) -> Iterator[_Written]:
     """Yield the tools written in an agent, and in the agents written in it."""
-    for index, entry in enumerate(agent.tools):
-        if not isinstance(entry, str):
-            yield _Written(tool=entry, owner=owner, at=(*at, "tools", index))
+    yield from _tools_in(agent.tools, owner, at)
+    for key in ("skills", "available_skills"):
+        entries: tuple[SkillEntry, ...] = getattr(agent, key)
+        for index, skill in enumerate(entries):
+            if not isinstance(skill, str):
+                yield from _tools_in(skill.tools, owner, (*at, key, index))
     for index, inner in enumerate(agent.sub_agents):
         if not isinstance(inner, str):
             yield from _tools_of(inner, owner, (*at, "sub_agents", index))
+
+
+def _tools_in(entries: Sequence[ToolEntry], owner: tuple[str, str], at: Path) -> Iterator[_Written]:
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, str):
+            yield _Written(tool=entry, owner=owner, at=(*at, "tools", index))
 
 
 def _problem(project: Project, written: _Written, message: str) -> Problem:

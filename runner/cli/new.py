@@ -9,7 +9,7 @@ import typer
 from runner.cli.reading import read_config
 from runner.cli.text import plain
 from runner.definitions.config import Config
-from runner.definitions.scaffold import new_agent, new_tool, write_new
+from runner.definitions.scaffold import new_agent, new_skill, new_tool, write_new
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -40,6 +40,13 @@ def tool(ctx: typer.Context, name: NewName) -> None:
     print(f"list it under the tools of an agent: tools: [{name}]")
     if not config.python_modules:
         print("for a tool in Python, list a folder in the config: python_modules: [agents/python]")
+
+
+@app.command("skill")
+def skill(ctx: typer.Context, name: NewName) -> None:
+    """Write a new skill, a folder with a SKILL.md; nothing that exists is overwritten."""
+    _write(ctx, lambda root, config: new_skill(name, root=root, config=config))
+    print(f"list it under the skills of an agent, or what it can load: available_skills: [{name}]")
 
 
 def _write(ctx: typer.Context, files: Callable[[Path, Config], Mapping[Path, str]]) -> Config:

@@ -10,6 +10,7 @@ from runner.core.model import Usage
 from runner.core.records import Event, ToolExecution, Turn, TurnError
 from runner.core.tree import TreeUse
 from runner.definitions.snapshot import ResolvedAgent
+from runner.engine.preview import Size
 
 
 def turn_json(turn: Turn) -> JsonObject:
@@ -167,9 +168,15 @@ def agent_json(agent: ResolvedAgent) -> JsonObject:
         "description": agent.description,
         "model": {"alias": model.alias, "client": model.client, "model": model.model},
         "tools": [tool.name for tool in agent.tools],
+        "skills": [skill.name for skill in agent.skills],
+        "available_skills": [skill.name for skill in agent.available_skills],
         "takes_input": agent.input_schema is not None,
         "definition_hash": agent.content_hash(),
     }
+
+
+def size_json(size: Size) -> JsonObject:
+    return {"name": size.name, "characters": size.characters, "estimated_tokens": size.tokens}
 
 
 def _use_json(use: TreeUse) -> JsonObject:

@@ -22,6 +22,7 @@ from runner.definitions.scalars import (
     parse_duration,
 )
 from runner.definitions.secret import Secret, SecretUrl
+from runner.definitions.skill import SkillEntry
 from runner.definitions.thinking import Thinking
 from runner.definitions.variants import by_value, tag
 
@@ -169,6 +170,8 @@ class Config(StrictModel):
     clients: dict[Name, ClientConfig] = Field(default_factory=dict)
     models: dict[Name, ModelConfig] = Field(default_factory=dict)
     defaults: AgentDefaults = AgentDefaults()
+    #: Skills that are in the prompt of every agent, but for those with `inherit: false`.
+    skills: Items[SkillEntry] = ()
     #: Modules, packages (`package.`) and project folders (with a slash) whose functions tools name.
     python_modules: Items[
         Annotated[str, StringConstraints(pattern=MODULES_PATTERN, max_length=500)]

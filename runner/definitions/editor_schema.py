@@ -11,6 +11,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
 from runner.definitions.scalars import PROSE_KEY
+from runner.definitions.skill import SkillDefinition
 from runner.definitions.tool import (
     BuiltinTool,
     LaunchAgentTool,
@@ -37,6 +38,9 @@ def schema_texts() -> Mapping[str, str]:
         "agent": _document(_of(_unfolded(AgentDefinition.model_json_schema())), "One agent.", ()),
         "tool": _document(
             _of(TypeAdapter(ToolDefinition).json_schema(), *_TOOLS), "One tool.", ("kind",)
+        ),
+        "skill": _document(
+            _of(SkillDefinition.model_json_schema(), SkillDefinition), "One skill.", ("kind",)
         ),
         "definition": _any_definition(),
         "config": _document(_of(Config.model_json_schema()), "The operator's config.", ()),
@@ -104,10 +108,18 @@ def _any_definition() -> JsonSchema:
         "$schema": DIALECT,
         "description": "One definition, of the kind that its key `kind` names.",
         "type": "object",
-        "if": {"properties": {"kind": {"const": "tool"}}, "required": ["kind"]},
+        "if": _is_of("tool"),
         "then": {"$ref": "tool.schema.json"},
-        "else": {"$ref": "agent.schema.json"},
+        "else": {
+            "if": _is_of("skill"),
+            "then": {"$ref": "skill.schema.json"},
+            "else": {"$ref": "agent.schema.json"},
+        },
     }
+
+
+def _is_of(kind: str) -> JsonSchema:
+    return {"properties": {"kind": {"const": kind}}, "required": ["kind"]}
 
 
 def _loosen(schema: JsonSchema) -> JsonSchema:
@@ -154,7 +166,7 @@ def _takes_variables(schema: JsonSchema) -> bool:
     if (
         not isinstance(kind, str)
         or kind not in _SCALARS
-        or schema.get("const") in {"agent", "tool"}
+        or schema.get("const") in {"agent", "skill", "tool"}
     ):
         return False
     return kind != "string" or not _LIMITING.isdisjoint(schema)

@@ -8,19 +8,20 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 
-from runner.definitions import agent_kind, tool_kind
+from runner.definitions import agent_kind, skill_kind, tool_kind
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.document import Document
 from runner.definitions.filling import VariableUse
 from runner.definitions.problem import Problem
 from runner.definitions.shape import Shape
+from runner.definitions.skill import SkillDefinition
 from runner.definitions.surroundings import Surroundings
 from runner.definitions.tool import KIND_KEYS, ToolDefinition
 from runner.definitions.validation import Schema, schema_of, validate
 
-Definition: TypeAlias = AgentDefinition | ToolDefinition
+Definition: TypeAlias = AgentDefinition | ToolDefinition | SkillDefinition
 
-T = TypeVar("T", AgentDefinition, ToolDefinition)
+T = TypeVar("T", AgentDefinition, ToolDefinition, SkillDefinition)
 
 Completed: TypeAlias = tuple[T, list[Problem], list[Path]]
 
@@ -60,7 +61,9 @@ class Kind(Generic[T]):
         validated = validate(self.schema, document.node, document.source, environ, given=given)
         problems = list(validated.problems)
         if validated.value is None:
-            return Reading(definition=None, problems=problems, uses=validated.uses, check=_nothing)
+            return Reading(
+                definition=None, problems=problems, uses=validated.uses, check=nothing_to_check
+            )
         definition, found, files = self.complete(validated.value, document)
         return Reading(
             definition=definition,
@@ -71,7 +74,8 @@ class Kind(Generic[T]):
         )
 
 
-def _nothing(_: Surroundings) -> Iterator[Problem]:
+def nothing_to_check(_: Surroundings) -> Iterator[Problem]:
+    """Check a definition of which nothing could be read."""
     return iter(())
 
 
@@ -87,7 +91,9 @@ _TOOL_SCHEMA: Final[Schema[ToolDefinition]] = Schema(
 #: The kind of a document that names none.
 DEFAULT: Final = "agent"
 
-KINDS: Final[Mapping[str, Kind[AgentDefinition] | Kind[ToolDefinition]]] = {
+AnyKind: TypeAlias = Kind[AgentDefinition] | Kind[ToolDefinition] | Kind[SkillDefinition]
+
+KINDS: Final[Mapping[str, AnyKind]] = {
     "agent": Kind(
         schema=schema_of(AgentDefinition), complete=agent_kind.complete, check=agent_kind.check
     ),
@@ -96,5 +102,11 @@ KINDS: Final[Mapping[str, Kind[AgentDefinition] | Kind[ToolDefinition]]] = {
         complete=_complete_tool,
         check=tool_kind.check,
         marks=KIND_KEYS,
+    ),
+    "skill": Kind(
+        schema=schema_of(SkillDefinition),
+        complete=skill_kind.complete,
+        check=skill_kind.check,
+        marks=("content", "content_file"),
     ),
 }

@@ -9,15 +9,17 @@ from runner.definitions.config_loader import LoadedConfig
 from runner.definitions.definition_file import DefinitionFile, Draft
 from runner.definitions.launch_graph import loops
 from runner.definitions.problem import Problem
+from runner.definitions.skill import SkillDefinition
 from runner.definitions.source import MAX_PROBLEMS
 from runner.definitions.surroundings import Surroundings
-from runner.definitions.tool import ToolDefinition
+from runner.definitions.tool import NamedTool, ToolDefinition
 
 
 def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Surroundings:
     """What the definitions in some files may refer to."""
     agents: dict[str, AgentDefinition | None] = {}
     tools: dict[str, ToolDefinition | None] = {}
+    skills: dict[str, SkillDefinition | None] = {}
     lost: dict[str, None] = {}
     for file in files:
         lost |= dict.fromkeys(file.lost_names)
@@ -26,16 +28,20 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
             if draft.kind == "agent":
                 agent = definition if isinstance(definition, AgentDefinition) else None
                 agents.setdefault(draft.name, agent)
+            elif draft.kind == "skill":
+                skill = definition if isinstance(definition, SkillDefinition) else None
+                skills.setdefault(draft.name, skill)
             else:
-                tool = None if isinstance(definition, AgentDefinition) else definition
+                tool = definition if isinstance(definition, NamedTool) else None
                 tools.setdefault(draft.name, tool)
-    agents, tools = {**lost, **agents}, {**lost, **tools}
+    agents, tools, skills = {**lost, **agents}, {**lost, **tools}, {**lost, **skills}
     return Surroundings(
         root=loaded.root,
         config=loaded.config,
         unsure=loaded.unsure,
         agents=agents,
         tools=tools,
+        skills=skills,
         loops=loops(agents, tools),
     )
 

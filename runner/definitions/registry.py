@@ -9,6 +9,7 @@ from runner.core.errors import NotFound
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.kinds import Definition
 from runner.definitions.problem import Location
+from runner.definitions.skill import SkillDefinition
 from runner.definitions.tool import ToolDefinition
 from runner.definitions.variants import nearest
 
@@ -21,6 +22,7 @@ class Registry:
 
     agents: Mapping[str, AgentDefinition]
     tools: Mapping[str, ToolDefinition]
+    skills: Mapping[str, SkillDefinition]
     #: Where each definition starts, by kind and name.
     origins: Mapping[tuple[str, str], Location]
 
@@ -29,16 +31,20 @@ class Registry:
         """Collect definitions; of two with the same name the first stays."""
         agents: dict[str, AgentDefinition] = {}
         tools: dict[str, ToolDefinition] = {}
+        skills: dict[str, SkillDefinition] = {}
         origins: dict[tuple[str, str], Location] = {}
         for definition, location in definitions:
             if isinstance(definition, AgentDefinition):
                 agents.setdefault(definition.name, definition)
+            elif isinstance(definition, SkillDefinition):
+                skills.setdefault(definition.name, definition)
             else:
                 tools.setdefault(definition.name, definition)
             origins.setdefault((definition.kind, definition.name), location)
         return cls(
             agents=MappingProxyType(agents),
             tools=MappingProxyType(tools),
+            skills=MappingProxyType(skills),
             origins=MappingProxyType(origins),
         )
 
@@ -49,7 +55,13 @@ class Registry:
         Raises:
             NotFound: There is none; the message suggests the nearest name.
         """
-        return self.agent(name) if kind == "agent" else self.tool(name)
+        match kind:
+            case "agent":
+                return self.agent(name)
+            case "skill":
+                return self.skill(name)
+            case _:
+                return self.tool(name)
 
     def agent(self, name: str) -> AgentDefinition:
         """
@@ -68,6 +80,15 @@ class Registry:
             NotFound: There is none; the message suggests the nearest name.
         """
         return _named("tool", name, self.tools)
+
+    def skill(self, name: str) -> SkillDefinition:
+        """
+        One skill that has its own document or folder.
+
+        Raises:
+            NotFound: There is none; the message suggests the nearest name.
+        """
+        return _named("skill", name, self.skills)
 
 
 def _named(kind: str, name: str, known: Mapping[str, T]) -> T:
