@@ -28,7 +28,8 @@ from runner.definitions.skill_files import MAX_FILES, files_in
 from runner.definitions.source import Source
 from runner.definitions.variants import nearest
 
-_KEYS: Final = (
+#: The keys of a frontmatter.
+KEYS: Final = (
     "name",
     "description",
     "license",
@@ -101,7 +102,7 @@ class _Header:
     def skill(self, body: str, path: FilePath, root: FilePath) -> SkillFolder | None:
         """The skill, as far as it can be told; None without a name and a description."""
         for key in self.node.entries:
-            if key not in _KEYS:
+            if key not in KEYS:
                 self._unknown(key)
         self.name = self._name()
         description = self._text("description", MAX_DESCRIPTION, is_required=True)
@@ -213,7 +214,7 @@ class _Header:
         return tuple(name[:200] for name in named)
 
     def _unknown(self, key: str) -> None:
-        meant = nearest(key, _KEYS)
+        meant = nearest(key, KEYS)
         hint = f"did you mean {meant!r}?" if meant else "put what is your own under metadata"
         message = f"unknown key {key[:80]!r}"
         self._complain((key,), Code.UNKNOWN_KEY, message, hint=hint, at_key=True)

@@ -62,6 +62,8 @@ def tool_name(entry: ToolEntry) -> str:
 def _hint(name: str, surroundings: Surroundings) -> str:
     if name in surroundings.agents:
         return "it is an agent: name it under sub_agents"
+    if name == "read_file":
+        return "write it here, as {name: read_file, builtin: read_file}"
     if name in RESERVED_TOOLS:
         return "an agent has it by itself, once it has skills for it"
     if name in surroundings.skills:
