@@ -9,8 +9,7 @@ from runner.core.jsonvalue import storable_text
 _TAGS: Final = ("skill", "skills", "available_skills", "sub_agents")
 #: What begins like such a tag, however it is spaced or written.
 _TAG: Final = re.compile(
-    rf"<(?=[\s\u200b-\u200f\u2060\ufeff]*/?[\s\u200b-\u200f\u2060\ufeff]*(?:{'|'.join(_TAGS)})\b)",
-    re.IGNORECASE,
+    rf"<(?=[\s/\u200b-\u200f\u2060\ufeff]*(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE
 )
 
 
