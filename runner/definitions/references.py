@@ -42,7 +42,7 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
         agents=agents,
         tools=tools,
         skills=skills,
-        loops=loops(agents, tools),
+        loops=loops(agents, tools, skills),
     )
 
 

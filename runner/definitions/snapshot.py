@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Self
 
 from pydantic import Field, JsonValue
@@ -131,7 +131,7 @@ def _resolved(agent: AgentDefinition, project: Project) -> ResolvedAgent:
     sub_agents = tuple(_sub_agent(entry, project) for entry in agent.sub_agents)
     tools = tuple(resolve_tools(agent.tools, registry))
     skills, available = resolve_skills(agent, project)
-    of_skills = [tool for skill in (*skills, *available) for tool in skill.tools]
+    every = [*tools, *(tool for skill in (*skills, *available) for tool in skill.tools)]
     return ResolvedAgent(
         name=agent.name,
         description=agent.description,
@@ -147,22 +147,32 @@ def _resolved(agent: AgentDefinition, project: Project) -> ResolvedAgent:
             max_tokens=model.max_tokens,
             context_tokens=model.context_tokens,
         ),
-        # With nothing to launch there is nothing to ask such a tool for.
-        tools=tuple(
-            tool
-            for tool in tools
-            if not isinstance(tool, LaunchAgentTool) or sub_agents or tool.agents
-        ),
+        tools=_useful(tools, sub_agents),
         sub_agents=sub_agents,
-        launchable=tuple(
-            _launchable((*tools, *of_skills), {sub.name for sub in sub_agents}, registry)
-        ),
-        skills=skills,
-        available_skills=available,
+        launchable=tuple(_launchable(every, {sub.name for sub in sub_agents}, registry)),
+        skills=_with_useful(skills, sub_agents),
+        available_skills=_with_useful(available, sub_agents),
         limits=_limits(agent.limits, defaults.limits),
         thinking=agent.thinking or model.thinking or defaults.thinking,
         input_schema=_inlined(agent.input_schema),
         output_schema=_inlined(agent.output_schema),
+    )
+
+
+def _useful(
+    tools: Iterable[ToolDefinition], sub_agents: Sequence[SubAgent]
+) -> tuple[ToolDefinition, ...]:
+    """Leave out tools that start agents where there is none that they could start."""
+    return tuple(
+        tool for tool in tools if not isinstance(tool, LaunchAgentTool) or sub_agents or tool.agents
+    )
+
+
+def _with_useful(
+    skills: Iterable[ResolvedSkill], sub_agents: Sequence[SubAgent]
+) -> tuple[ResolvedSkill, ...]:
+    return tuple(
+        skill.model_copy(update={"tools": _useful(skill.tools, sub_agents)}) for skill in skills
     )
 
 

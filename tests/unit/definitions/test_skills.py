@@ -352,6 +352,22 @@ def test_a_skill_may_bring_a_tool_that_starts_agents(tmp_path: Path) -> None:
     assert [other.name for other in agent.launchable] == ["other"]
 
 
+def test_a_skill_brings_no_tool_that_has_nothing_to_start(tmp_path: Path) -> None:
+    skill = REVIEW.replace("reader, ", "launch_agent, ")
+
+    agent = resolved(tmp_path, "skills: [review]\n", skill)
+
+    assert [tool.name for tool in agent.skills[0].tools] == ["notes"]
+
+
+def test_a_loop_through_the_tool_of_a_skill_is_worth_a_warning(tmp_path: Path) -> None:
+    skill = REVIEW.replace("reader, ", "{name: hire, builtin: launch_agent, agents: [a]}, ")
+
+    problem = only(project(tmp_path, "available_skills: [review]\n", skill).problems)
+
+    assert (str(problem.location), problem.code) == (f"{A}:1:20", Code.AGENT_LOOP)
+
+
 def test_each_key_of_the_prompt_is_inherited_by_itself(tmp_path: Path) -> None:
     config = "defaults: {prompt: {mode: task, sections: [agent]}}\n"
 
