@@ -12,6 +12,7 @@ from runner.core.tooling import Recovery, ToolRules
 from runner.definitions.resolved_skill import ResolvedSkill
 from runner.definitions.skill import SkillFile
 from runner.definitions.snapshot import ResolvedLimits
+from runner.engine.preview import preview
 from runner.runtime.agent import Agent
 from runner.store.store import Store
 from runner.tools.skills import skill_tools
@@ -311,6 +312,23 @@ def test_a_death_while_loading_leaves_the_skill_to_be_loaded_again(
     assert seen[-1] == [ExecutionStatus.READY]
     assert [run.status for run in second.executions(turn)] == [COMPLETED]
     assert world.offered()[-1] == [*OWN, "act"]
+
+
+def test_the_preview_is_the_first_request_with_all_that_skills_bring(store: Store) -> None:
+    world = World(says("Done."), always=(make_skill("knots", "knot"),))
+    bench = Bench(store, world.agent)
+    turn = bench.run()
+
+    shown = preview(world.agent, turn.kind, bench.messages(turn)[:1], now=bench.clock.now())
+
+    assert shown.request == world.client.render(world.client.requests[0])
+    names = [size.name for size in shown.sizes]
+    assert [name for name in names if name.startswith("tools.")] == [
+        "tools.look",
+        "tools.knot",
+        "tools.load_skill",
+    ]
+    assert {"system.skills", "system.available_skills"} <= set(names)
 
 
 def test_a_provider_that_binds_thinking_refuses_none_of_it(store: Store) -> None:

@@ -1,5 +1,6 @@
 """Folders with a SKILL.md: what is read of them, and what is told."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -293,6 +294,28 @@ def test_the_lower_case_name_is_read_too(tmp_path: Path) -> None:
     project = load(tmp_path, {"agents/letters/skill.md": SKILL, "agents/letters/a.md": "a"})
 
     assert [file.path for file in letters(project).files] == ["a.md"]
+
+
+def test_a_folder_called_like_the_file_is_told(tmp_path: Path) -> None:
+    (tmp_path / "agents" / "letters" / "SKILL.md").mkdir(parents=True)
+
+    project = load(tmp_path, {"agents/a.yaml": "skills: [letters]\n"})
+
+    assert told(project.problems) == [f"agents/letters/SKILL.md:1:1 {Code.UNREADABLE_FILE}"]
+
+
+def test_files_without_a_name_to_write_down_or_too_deep_are_left_out(tmp_path: Path) -> None:
+    folder = tmp_path / "agents/skills/letters"
+    deep = folder / "/".join("abcdefghijkl")
+    deep.mkdir(parents=True)
+    (deep / "deepest.md").write_text("a")
+    (deep.parent.parent / "deep.md").write_text("a")
+    (Path(os.fsdecode(os.fsencode(folder) + b"/\xff.md"))).write_text("a")
+    os.mkfifo(folder / "pipe")
+
+    files = letters(project_of(tmp_path, SKILL)).files
+
+    assert [file.path for file in files] == ["a/b/c/d/e/f/g/h/i/j/deep.md"]
 
 
 def test_the_agents_folder_is_no_skill(tmp_path: Path) -> None:
