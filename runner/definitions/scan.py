@@ -12,7 +12,7 @@ from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
 from runner.definitions.paths import inside
 from runner.definitions.problem import Problem
-from runner.definitions.skill_files import files_in, skill_file
+from runner.definitions.skill_files import MAX_FILES, files_in, skill_file
 
 _SUFFIXES: Final = frozenset({".yaml", ".yml"})
 
@@ -60,7 +60,7 @@ class Scan:
             self._refuse(path, Code.named(refused.code), str(refused))
             return True
         self.files.append(path)
-        self.beside += [path.parent / name for name in files_in(path.parent)]
+        self.beside += [path.parent / name for name in files_in(path.parent)[:MAX_FILES]]
         return True
 
     def _entry(self, entry: os.DirEntry[str]) -> None:

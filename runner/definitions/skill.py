@@ -62,7 +62,6 @@ class SkillFile(StrictModel):
 
     #: Relative to the folder.
     path: str
-    size: int
     #: Of its content, in hex; empty where the file is too large to be read.
     sha256: str
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Final
 
@@ -12,6 +13,8 @@ NAMES: Final = ("SKILL.md", "skill.md")
 MAX_FILES: Final = 200
 
 _DEEPEST: Final = 10
+#: Nobody looks through more than so many, whatever was put beside a skill.
+_MOST: Final = 10_000
 
 
 def is_skill_file(path: Path) -> bool:
@@ -31,7 +34,8 @@ def files_in(folder: Path) -> tuple[str, ...]:
 
     Hidden files and what is behind symbolic links are left out: they are not read either.
     """
-    return tuple(sorted(path for path in _walk(folder, "", 0) if path not in NAMES))
+    found = islice(_walk(folder, "", 0), _MOST)
+    return tuple(sorted(path for path in found if path not in NAMES))
 
 
 def _walk(folder: Path, prefix: str, depth: int) -> Iterator[str]:

@@ -29,7 +29,7 @@ def refusal(
     tool = agent.tools.get(run.tool)
     if tool is None:
         loaded = loaded_skills(agent, executions.values())
-        return unknown_tool(run.tool, sorted(agent.callable(loaded)))
+        return unknown_tool(run.tool, sorted(agent.tool_names(loaded)))
     forbidden = skill_objection(run, agent, executions.values())
     if forbidden:
         return forbidden

@@ -72,7 +72,7 @@ class Agent:
     def name(self) -> str:
         return self.definition.name
 
-    def callable(self, loaded: Iterable[str]) -> tuple[str, ...]:
+    def tool_names(self, loaded: Iterable[str]) -> tuple[str, ...]:
         """Return the names of the tools that are there once some skills are loaded, in order."""
         waiting = {name for own in self.skill_tools.values() for name in own}
         always = [name for name in self.tools if name not in waiting]
@@ -81,7 +81,7 @@ class Agent:
 
     def tool_specs(self, loaded: Iterable[str] = ()) -> tuple[ToolSpec, ...]:
         """Return what the model is told of its tools once some skills are loaded."""
-        return tuple(self.tools[name].spec for name in self.callable(loaded))
+        return tuple(self.tools[name].spec for name in self.tool_names(loaded))
 
     @property
     def thinking(self) -> ThinkingSetting | None:

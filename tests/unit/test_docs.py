@@ -48,7 +48,7 @@ from runner.definitions.report import as_text
 from runner.definitions.scalars import parse_duration
 from runner.definitions.secret import Secret
 from runner.definitions.skill import RESERVED_TOOLS, SkillDefinition
-from runner.definitions.skill_folder import KEYS
+from runner.definitions.skill_header import KEYS
 from runner.definitions.snapshot import ResolvedLimits, resolve
 from runner.definitions.tool import (
     COORDINATION_TOOLS,

@@ -237,7 +237,7 @@ def test_a_preloaded_skill_takes_tools_away_and_loading_gives_none_back(store: S
 
 
 def test_files_are_read_once_the_skill_is_loaded(store: Store) -> None:
-    file = SkillFile(path="a.md", size=1, sha256="")
+    file = SkillFile(path="a.md", sha256="")
     skill = make_skill("letters", folder="nowhere", files=(file,))
     read: tuple[str, JsonObject] = ("read_skill_file", {"skill": "letters", "path": "a.md"})
     world = World(calls(read, load(), read), says("Done."), skills=(skill,))

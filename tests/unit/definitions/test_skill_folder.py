@@ -29,7 +29,7 @@ def test_a_folder_is_read_with_its_frontmatter_text_and_files(tmp_path: Path) ->
     assert skill.metadata == {"author": "ada", "version": "1.10"}
     assert skill.allowed_tools == ("look_up", "save")
     assert skill.folder == "agents/skills/letters"
-    assert [(file.path, file.size) for file in skill.files] == [("b.txt", 0), ("examples/a.md", 8)]
+    assert [file.path for file in skill.files] == ["b.txt", "examples/a.md"]
 
 
 @pytest.mark.parametrize(
@@ -220,6 +220,15 @@ def test_what_cannot_be_a_skill_is_told_at_its_place(
     assert told(project.problems) == [f"{PLACE}:{place} {code}"]
     assert not project.is_sound
     assert "letters" not in project.registry.skills
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+def test_a_line_has_its_number_however_lines_end(line_break: str, tmp_path: Path) -> None:
+    text = f"---\n{HEAD}version: 1\n---\nBe\n".replace("\n", line_break)
+
+    problem = only(project_of(tmp_path, text).problems)
+
+    assert (problem.line, problem.source_line) == (4, "version: 1")
 
 
 @pytest.mark.parametrize(

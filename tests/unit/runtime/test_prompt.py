@@ -122,7 +122,7 @@ def test_a_skill_stands_in_a_block_that_it_cannot_close() -> None:
 
 
 def test_a_skill_lists_its_files() -> None:
-    file = SkillFile(path="examples/a.md", size=1, sha256="")
+    file = SkillFile(path="examples/a.md", sha256="")
     definition = DEFINITION.model_copy(update={"skills": (make_skill("x", files=(file,)),)})
 
     assert "to be read with `read_skill_file` when they are needed:\n- examples/a.md\n</skill>" in (

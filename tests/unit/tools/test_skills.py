@@ -42,7 +42,6 @@ def listed(root: Path, *paths: str) -> tuple[SkillFile, ...]:
     return tuple(
         SkillFile(
             path=path,
-            size=1,
             sha256=hashlib.sha256((root / FOLDER / path).read_bytes()).hexdigest(),
         )
         for path in paths
@@ -164,7 +163,7 @@ def test_a_snapshot_that_lists_more_leads_no_further(root: Path, path: str) -> N
     (root / FOLDER / "link").symlink_to(root / "secret")
     (root / FOLDER / "links").symlink_to(root)
     (root / FOLDER / ".hidden").write_text("hunter2")
-    file = SkillFile(path=path, size=1, sha256="")
+    file = SkillFile(path=path, sha256="")
     skill = make_skill("letters", folder=FOLDER, files=(file,))
     tool = tools_of(agent_with(skill), root)["read_skill_file"]
 
