@@ -12,7 +12,7 @@ from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
 from runner.definitions.paths import inside
 from runner.definitions.problem import Problem
-from runner.definitions.skill_files import MAX_FILES, files_in, skill_file
+from runner.definitions.skill_files import MAX_FILES, files_in, misnamed, skill_file
 
 _SUFFIXES: Final = frozenset({".yaml", ".yml"})
 
@@ -41,7 +41,11 @@ class Scan:
         except OSError:
             self._refuse(folder, Code.UNREADABLE_FILE, "the folder cannot be read")
             return
-        skill = skill_file(entry.name for entry in entries)
+        names = [entry.name for entry in entries]
+        skill, other = skill_file(names), misnamed(names)
+        if other is not None and skill is None:
+            message = "a skill's file is called SKILL.md, in capitals"
+            self._refuse(folder / other, Code.BAD_FRONTMATTER, message)
         if skill is not None and self._skill(folder / skill, is_top=real == self._top):
             return
         for entry in entries:

@@ -28,6 +28,11 @@ def skill_file(names: Iterable[str]) -> str | None:
     return next((name for name in NAMES if name in known), None)
 
 
+def misnamed(names: Iterable[str]) -> str | None:
+    """Say which of a folder's entries was probably meant to make it a skill."""
+    return next((name for name in names if name.lower() == "skill.md" and name not in NAMES), None)
+
+
 def files_in(folder: Path) -> tuple[str, ...]:
     """
     List the files of a skill, relative to its folder and sorted.

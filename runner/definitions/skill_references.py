@@ -35,6 +35,7 @@ def check_skills(
     for key in _LISTS:
         entries: tuple[SkillEntry, ...] = getattr(agent, key)
         yield from check_entries(entries, document, surroundings, (*at, key), seen=seen)
+        yield from _check_inherited(agent, entries, document, surroundings.config, (*at, key))
     yield from _check_names(agent, document, at)
     placed = _placed(agent, surroundings, at)
     yield from _check_tools(agent, placed, document)
@@ -110,6 +111,22 @@ def _hint(name: str, surroundings: Surroundings) -> str:
         return "it is a tool: name it under tools"
     meant = nearest(name, surroundings.skills)
     return f"did you mean {meant!r}?" if meant else "write it with 'runner new skill'"
+
+
+def _check_inherited(
+    agent: AgentDefinition,
+    entries: Sequence[SkillEntry],
+    document: Document,
+    config: Config,
+    at: Path,
+) -> Iterator[Problem]:
+    """Tell of a skill that would stand in the way of another one of its name."""
+    given = {name_of(entry): entry for entry in inherited(agent, config)}
+    for index, entry in enumerate(entries):
+        other = given.get(name_of(entry), entry)
+        if other is not entry and not (isinstance(entry, str) and isinstance(other, str)):
+            message = f"the config gives every agent another skill named {name_of(entry)!r}"
+            yield document.problem((*at, index), Code.DUPLICATE_SKILL, message)
 
 
 def _check_names(agent: AgentDefinition, document: Document, at: Path) -> Iterator[Problem]:

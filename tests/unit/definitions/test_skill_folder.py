@@ -327,6 +327,12 @@ def test_files_without_a_name_to_write_down_or_too_deep_are_left_out(tmp_path: P
     assert [file.path for file in files] == ["a/b/c/d/e/f/g/h/i/j/deep.md"]
 
 
+def test_a_file_that_is_nearly_called_so_is_told(tmp_path: Path) -> None:
+    project = load(tmp_path, {"agents/letters/Skill.md": SKILL})
+
+    assert told(project.problems) == [f"agents/letters/Skill.md:1:1 {Code.BAD_FRONTMATTER}"]
+
+
 def test_the_agents_folder_is_no_skill(tmp_path: Path) -> None:
     project = load(tmp_path, {"agents/SKILL.md": SKILL, "agents/helper.yaml": "name: helper\n"})
 

@@ -218,6 +218,18 @@ def test_the_config_gives_skills_to_every_agent_that_inherits(tmp_path: Path) ->
     assert names(not_inheriting.skills) == []
 
 
+@pytest.mark.parametrize(
+    "config",
+    ["skills: [letters]\n", "skills: [{name: letters, description: c, content: d}]\n"],
+)
+def test_a_skill_of_the_config_hides_none_of_an_agent(config: str, tmp_path: Path) -> None:
+    agent = "available_skills: [{name: letters, description: c, content: other}]\n"
+
+    problem = only(project(tmp_path, agent, config=config).problems)
+
+    assert (str(problem.location), problem.code) == (f"{A}:1:20", Code.DUPLICATE_SKILL)
+
+
 def test_what_is_always_there_need_not_be_loaded(tmp_path: Path) -> None:
     found = resolved(tmp_path, "available_skills: [letters]\n", config="skills: [letters]\n")
 
