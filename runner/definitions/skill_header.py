@@ -70,6 +70,8 @@ class _Reader:
     folder: str
     problems: list[Problem] = field(default_factory=list)
     name: str = ""
+    #: Keys that stand there, misspelt.
+    meant: set[str] = field(default_factory=set)
 
     def read(self) -> SkillHeader | None:
         """What the frontmatter says; None where something in it is wrong."""
@@ -112,7 +114,7 @@ class _Reader:
     def _text(self, key: str, longest: int | None, *, is_required: bool = False) -> str | None:
         entry = self.node.entries.get(key)
         if entry is None:
-            if is_required:
+            if is_required and key not in self.meant:
                 message = f"the key {key!r} is missing"
                 self._complain((), Code.MISSING_KEY, message)
             return None
@@ -173,6 +175,7 @@ class _Reader:
 
     def _unknown(self, key: str) -> None:
         meant = nearest(key, KEYS)
+        self.meant |= {meant} if meant else set()
         hint = f"did you mean {meant!r}?" if meant else "put what is your own under metadata"
         message = f"unknown key {key[:80]!r}"
         self._complain((key,), Code.UNKNOWN_KEY, message, hint=hint, at_key=True)

@@ -222,6 +222,13 @@ def test_what_cannot_be_a_skill_is_told_at_its_place(
     assert "letters" not in project.registry.skills
 
 
+def test_a_misspelt_key_is_one_problem_with_the_key_that_was_meant(tmp_path: Path) -> None:
+    problem = only(project_of(tmp_path, SKILL.replace("description", "descripton")).problems)
+
+    assert (problem.code, problem.line, problem.column) == (Code.UNKNOWN_KEY, 3, 1)
+    assert problem.hint == "did you mean 'description'?"
+
+
 @pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
 def test_a_line_has_its_number_however_lines_end(line_break: str, tmp_path: Path) -> None:
     text = f"---\n{HEAD}version: 1\n---\nBe\n".replace("\n", line_break)
