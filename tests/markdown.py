@@ -10,6 +10,7 @@ from tests.example_project import REPOSITORY
 
 _FENCE: Final = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _HEADING: Final = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+_PATH: Final = re.compile(r"(?:# (\S+\.\w+)|<!-- (\S+\.\w+) -->)\n")
 _WORD: Final = re.compile(r"`([^`]+)`")
 
 
@@ -23,8 +24,13 @@ class Block:
     @property
     def path(self) -> str:
         """The file that its first line, a comment, says it is."""
-        first = self.text.partition("\n")[0]
-        return first.removeprefix("# ") if re.fullmatch(r"# \S+\.\w+", first) else ""
+        found = _PATH.match(self.text)
+        return found[1] or found[2] if found else ""
+
+    @property
+    def content(self) -> str:
+        """What the file has in it: a comment in Markdown is no part of it."""
+        return self.text.partition("\n")[2] if self.text.startswith("<!--") else self.text
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -45,6 +45,7 @@ from runner.store.schema import ensure_schema, schema_version, upgrade_schema
 from runner.store.store import Store
 from runner.tools.factory import build_tool
 from runner.tools.loading import load_function
+from runner.tools.skills import skill_tools
 from runner.tools.surroundings import Surroundings
 
 
@@ -109,7 +110,12 @@ class Wiring:
 
     @cached_property
     def catalog(self) -> Catalog:
-        return Catalog(load=self.project, client_of=self.client, tool_of=self._tool)
+        return Catalog(
+            load=self.project,
+            client_of=self.client,
+            tool_of=self._tool,
+            skill_tools_of=lambda agent: skill_tools(agent, self.loaded.root),
+        )
 
     @cached_property
     def database(self) -> Database:

@@ -7,6 +7,7 @@ import typer
 from rich.text import Text
 
 from runner.bootstrap.runner import Runner
+from runner.cli.amounts import counts
 from runner.cli.checking import checks_of
 from runner.cli.checks import Check, CheckStatus
 from runner.cli.console import console, print_json, print_table, print_text
@@ -14,7 +15,6 @@ from runner.cli.failures import FAILED
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson
 from runner.cli.reading import read_project
-from runner.cli.text import count
 from runner.core.errors import StoreError
 from runner.core.jsonvalue import JsonObject
 from runner.definitions.project import Project
@@ -76,9 +76,7 @@ def _variables_check(needed: Sequence[Requirement]) -> Check:
 
 
 def _definitions_check(project: Project) -> Check:
-    registry = project.registry
-    counted = f"{count(len(registry.agents), 'agent')}, {count(len(registry.tools), 'tool')}"
-    message = f"{counted}, {summary(project.problems)}"
+    message = f"{counts(project.registry)}, {summary(project.problems)}"
     if project.is_sound:
         return Check(name="definitions", status=CheckStatus.OK, message=message)
     hint = "run `runner validate` to see them"

@@ -1,7 +1,7 @@
 """Imports the functions that files name, which validation by itself never does."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from runner.core.errors import ConfigError
@@ -12,11 +12,13 @@ from runner.definitions.nodes import Path
 from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.problem import Problem
 from runner.definitions.project import Project
+from runner.definitions.skill import SkillEntry
 from runner.definitions.tool import (
     BuiltinTool,
     LaunchAgentTool,
     SendMessageTool,
     ToolDefinition,
+    ToolEntry,
     WaitForTool,
 )
 from runner.tools.factory import build_tool
@@ -77,19 +79,30 @@ def _all(project: Project) -> Iterator[_Written]:
         yield _Written(what=tool, owner=("tool", name), at=())
     for name, agent in project.registry.agents.items():
         yield from _written_in(agent, ("agent", name), ())
+    for name, skill in project.registry.skills.items():
+        yield from _tools_in(skill.tools, ("skill", name), ())
 
 
 def _written_in(agent: AgentDefinition, owner: tuple[str, str], at: Path) -> Iterator[_Written]:
     """Yield the tools and policies written in an agent, and in the agents written in it."""
-    for index, entry in enumerate(agent.tools):
-        if not isinstance(entry, str):
-            yield _Written(what=entry, owner=owner, at=(*at, "tools", index))
+    yield from _tools_in(agent.tools, owner, at)
     for index, policy in enumerate(agent.policies):
         if not isinstance(policy, str):
             yield _Written(what=policy, owner=owner, at=(*at, "policies", index))
+    for key in ("skills", "available_skills"):
+        entries: tuple[SkillEntry, ...] = getattr(agent, key)
+        for index, skill in enumerate(entries):
+            if not isinstance(skill, str):
+                yield from _tools_in(skill.tools, owner, (*at, key, index))
     for index, inner in enumerate(agent.sub_agents):
         if not isinstance(inner, str):
             yield from _written_in(inner, owner, (*at, "sub_agents", index))
+
+
+def _tools_in(entries: Sequence[ToolEntry], owner: tuple[str, str], at: Path) -> Iterator[_Written]:
+    for index, entry in enumerate(entries):
+        if not isinstance(entry, str):
+            yield _Written(what=entry, owner=owner, at=(*at, "tools", index))
 
 
 def _problem(project: Project, written: _Written, message: str) -> Problem:

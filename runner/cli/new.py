@@ -9,7 +9,7 @@ import typer
 from runner.cli.reading import read_config
 from runner.cli.text import plain
 from runner.definitions.config import Config
-from runner.definitions.scaffold import new_agent, new_policy, new_tool, write_new
+from runner.definitions.scaffold import new_agent, new_policy, new_skill, new_tool, write_new
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -49,6 +49,13 @@ def policy(ctx: typer.Context, name: NewName) -> None:
     print(f"list it under the policies of an agent: policies: [{name}]")
     print(f"or, for everyone, in the config: authorization: [{name}]")
     print("then: runner validate && runner policy explain --agent AGENT --tool TOOL")
+
+
+@app.command("skill")
+def skill(ctx: typer.Context, name: NewName) -> None:
+    """Write a new skill, a folder with a SKILL.md; nothing that exists is overwritten."""
+    _write(ctx, lambda root, config: new_skill(name, root=root, config=config))
+    print(f"list it under the skills of an agent, or what it can load: available_skills: [{name}]")
 
 
 def _write(ctx: typer.Context, files: Callable[[Path, Config], Mapping[Path, str]]) -> Config:

@@ -1,16 +1,19 @@
 """`runner preview`: show the exact first request of a turn."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
+from rich.console import Console
 from rich.text import Text
 
-from runner.cli.console import console, print_table, print_text
+from runner.cli.console import console, print_json, print_table, print_text
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson, Input, Principal, read_json
+from runner.cli.shapes import size_json
 from runner.cli.text import json_text, outline
 from runner.core.errors import UsageError
-from runner.engine.preview import Preview
+from runner.engine.preview import Preview, Size
 
 app = typer.Typer(add_completion=False)
 
@@ -27,13 +30,17 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
     turn: Annotated[
         str | None, typer.Option(metavar="TURN", help="The request of a turn that is stored.")
     ] = None,
+    sizes: Annotated[
+        bool, typer.Option("--sizes", help="Only how large its pieces are, not the request.")
+    ] = False,
     as_json: AsJson = False,
     principal: Principal = None,
 ) -> None:
     """
     Show the exact first request of a turn, without sending or storing it.
 
-    It is laid out for reading; with --json the body is printed as it would be sent.
+    It is laid out for reading, with the sizes of its pieces; numbers of tokens are estimated. With
+    --json the body is printed as it would be sent, or the sizes.
     """
     if bool(turn) == bool(agent):
         raise UsageError("name an agent and a task, or a stored turn with --turn")
@@ -45,8 +52,12 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
         else:
             input_data = read_json("--input", input_json)
             found = runner.preview(agent, task, input=input_data, chat=chat)
-    if as_json:
+    if as_json and sizes:
+        print_json([size_json(size) for size in found.sizes])
+    elif as_json:
         print(json_text(found.request.body))
+    elif sizes:
+        _print_sizes(console(), found.sizes)
     else:
         _print(found)
 
@@ -57,6 +68,14 @@ def _print(found: Preview) -> None:
     for line in outline(found.request.body):
         print_text(out, Text(line))
     out.print()
-    rows = [(name, f"{size:,}") for name, size in found.sizes.items()]
-    total = sum(found.sizes.values())
-    print_table(out, ("SECTION", "CHARACTERS"), [*rows, ("total", f"{total:,}")])
+    _print_sizes(out, found.sizes)
+
+
+def _print_sizes(out: Console, sizes: Sequence[Size]) -> None:
+    total = Size(
+        name="total",
+        characters=sum(size.characters for size in sizes),
+        tokens=sum(size.tokens for size in sizes),
+    )
+    rows = [(size.name, f"{size.characters:,}", f"~{size.tokens:,}") for size in (*sizes, total)]
+    print_table(out, ("PIECE", "CHARACTERS", "TOKENS (ESTIMATE)"), rows)

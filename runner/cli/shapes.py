@@ -13,6 +13,7 @@ from runner.core.records import Event, ToolExecution, Turn, TurnError
 from runner.core.tree import TreeUse
 from runner.definitions.scalars import format_duration
 from runner.definitions.snapshot import ResolvedAgent
+from runner.engine.preview import Size
 from runner.policies.explanation import Considered, Explanation
 
 
@@ -183,6 +184,8 @@ def agent_json(agent: ResolvedAgent) -> JsonObject:
         "description": agent.description,
         "model": {"alias": model.alias, "client": model.client, "model": model.model},
         "tools": [tool.name for tool in agent.tools],
+        "skills": [skill.name for skill in agent.skills],
+        "available_skills": [skill.name for skill in agent.available_skills],
         "takes_input": agent.input_schema is not None,
         "definition_hash": agent.content_hash(),
     }
@@ -217,6 +220,10 @@ def _considered_json(one: Considered) -> JsonObject:
         "key": one.key or None,
         "why": one.why or None,
     }
+
+
+def size_json(size: Size) -> JsonObject:
+    return {"name": size.name, "characters": size.characters, "estimated_tokens": size.tokens}
 
 
 def _use_json(use: TreeUse) -> JsonObject:

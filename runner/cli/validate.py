@@ -8,11 +8,12 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from runner.cli.amounts import counts
 from runner.cli.checks import Check
 from runner.cli.console import STYLES, console, print_json, print_text
 from runner.cli.failures import FAILED
 from runner.cli.reading import read_project
-from runner.cli.text import count, plain
+from runner.cli.text import plain
 from runner.definitions.config import ScriptedClient
 from runner.definitions.problem import Problem
 from runner.definitions.project import Project
@@ -89,6 +90,7 @@ def _json(project: Project, problems: Sequence[Problem], checks: Sequence[Check]
         "agents": len(project.registry.agents),
         "tools": len(project.registry.tools),
         "policies": len(project.registry.policies),
+        "skills": len(project.registry.skills),
         "problems": [problem.to_json() for problem in problems],
         "checks": [one.to_json() for one in checks],
     }
@@ -112,16 +114,13 @@ def _print_report(project: Project, problems: Sequence[Problem], checks: Sequenc
         _print_problem(out, problem)
     for one in checks:
         print_text(out, one.line())
-    agents, tools = project.registry.agents, project.registry.tools
-    policies = project.registry.policies
-    counted = f"{count(len(agents), 'agent')}, {count(len(tools), 'tool')}"
-    if policies:
-        counted += f", {count(len(policies), 'policy', plural='policies')}"
+    registry = project.registry
+    counted = counts(registry)
     if any(problem.is_error for problem in problems):
         out.print(f"{summary(problems)}; free of errors: {counted}", style="red")
     else:
         out.print(f"{counted}, {summary(problems)}", style="green")
-    if not agents and not tools and not problems:
+    if not registry.origins and not problems:
         folder = plain(str(project.root / project.config.agents_dir))
         print_text(out, f"nothing is in {folder}; write an agent with `runner new agent NAME`")
 

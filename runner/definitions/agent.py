@@ -16,26 +16,31 @@ from runner.definitions.scalars import (
     RelativePath,
     ToolName,
 )
+from runner.definitions.skill import SkillEntry
 from runner.definitions.thinking import Thinking
-from runner.definitions.tool import KIND_KEYS, AnyBuiltinTool, PythonTool
-from runner.definitions.variants import MAPPING, TEXT, by_key, by_shape, tag
+from runner.definitions.tool import ToolEntry
+from runner.definitions.variants import MAPPING, TEXT, by_shape
 
 PromptMode: TypeAlias = Literal["full", "minimal", "task", "none"]
+
+#: A part of the generated system prompt.
+PromptSection: TypeAlias = Literal[
+    "agent",
+    "instructions",
+    "orchestrator",
+    "behaviour",
+    "tool_hints",
+    "skills",
+    "available_skills",
+    "sub_agents",
+    "task",
+    "chat",
+]
 
 #: JSON Schema, written here or in a file.
 SchemaSource: TypeAlias = Annotated[
     Annotated[JsonObject, Tag(MAPPING)] | Annotated[RelativePath, Tag(TEXT)],
     by_shape("a JSON Schema or the path of a file with one"),
-]
-
-#: A tool by its name, or written here.
-ToolEntry: TypeAlias = Annotated[
-    Annotated[ToolName, Tag(TEXT)]
-    | Annotated[PythonTool, Tag(tag("python"))]
-    | Annotated[AnyBuiltinTool, Tag(tag("builtin"))],
-    by_key(
-        *KIND_KEYS, expected="the name of a tool, or a tool with one of the keys python, builtin"
-    ),
 ]
 
 #: An agent by its name, or written here.
@@ -63,9 +68,11 @@ class Limits(StrictModel):
 
 
 class PromptSettings(StrictModel):
-    """How the generated system prompt is made."""
+    """How the generated system prompt is made; what is left out is inherited."""
 
-    mode: PromptMode
+    mode: PromptMode | None = None
+    #: The sections it has, in this order, in place of those that the mode chooses.
+    sections: Items[PromptSection] | None = None
 
 
 class AgentDefinition(StrictModel):
@@ -84,6 +91,12 @@ class AgentDefinition(StrictModel):
     sub_agents: Items[SubAgentEntry] = ()
     #: What its turns, and those below them, may do.
     policies: Items[PolicyEntry] = ()
+    #: Skills that are always in its prompt.
+    skills: Items[SkillEntry] = ()
+    #: Skills that its prompt lists, to be loaded when they are needed.
+    available_skills: Items[SkillEntry] = ()
+    #: Whether it has what the config gives to every agent.
+    inherit: bool = True
     limits: Limits | None = None
     thinking: Thinking | None = None
     #: What a run's input must be.
@@ -93,3 +106,5 @@ class AgentDefinition(StrictModel):
     prompt: PromptSettings | None = None
     #: Text that replaces the generated system prompt.
     system_prompt: Prose | None = None
+    #: Whether it is told how to carry a large task through by itself.
+    orchestrator: bool = False

@@ -1,14 +1,12 @@
 """What makes an agent's definition whole and right, beyond its form."""
 
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path as FilePath
-from typing import get_args
 
 from pydantic import JsonValue
 
 from runner.core.errors import PathRefused
-from runner.definitions import policy_kind, tool_kind
+from runner.definitions import policy_kind
 from runner.definitions.agent import AgentDefinition, Limits
 from runner.definitions.codes import Code
 from runner.definitions.document import Document
@@ -17,9 +15,12 @@ from runner.definitions.nodes import Path
 from runner.definitions.paths import read_text
 from runner.definitions.problem import Problem
 from runner.definitions.schema_files import check_inline, include
+from runner.definitions.skill import RESERVED_TOOLS
+from runner.definitions.skill_kind import complete_all
+from runner.definitions.skill_references import check_skills, tools_of_skills
 from runner.definitions.sub_agents import check_loops, check_sub_agents
 from runner.definitions.surroundings import Surroundings
-from runner.definitions.tool import COORDINATION_TOOLS, BuiltinTool, ToolDefinition
+from runner.definitions.tool_entries import check_tools, complete_tools, tool_name
 from runner.definitions.variants import nearest
 
 _SCHEMA_KEYS = ("input_schema", "output_schema")
@@ -43,9 +44,13 @@ def complete(
             changes[key], found, path = include(document, (*at, key), source)
             problems += found
             files += [path] if path else []
-    changes["tools"], found = _complete_tools(agent, document, at)
+    changes["tools"], found = complete_tools(agent.tools, document, at)
     problems += found
     changes["policies"] = policy_kind.complete_entries(agent.policies, document, (*at, "policies"))
+    for key in ("skills", "available_skills"):
+        changes[key], found, more = complete_all(getattr(agent, key), document, (*at, key))
+        problems += found
+        files += more
     changes["sub_agents"], found, more = _complete_sub_agents(agent, document, at)
     return agent.model_copy(update=changes), problems + found, files + more
 
@@ -56,21 +61,6 @@ def check(
     """Tell what in an agent refers to what is not there."""
     yield from _check(agent, document, surroundings, ())
     yield from check_loops(agent, document, surroundings)
-
-
-def _complete_tools(
-    agent: AgentDefinition, document: Document, at: Path
-) -> tuple[tuple[str | ToolDefinition, ...], list[Problem]]:
-    tools: list[str | ToolDefinition] = []
-    problems: list[Problem] = []
-    for index, tool in enumerate(agent.tools):
-        if isinstance(tool, str):
-            tools.append(tool)
-            continue
-        completed, found = tool_kind.complete(tool, document, (*at, "tools", index))
-        tools.append(completed)
-        problems += found
-    return tuple(tools), problems
 
 
 def _complete_sub_agents(
@@ -101,15 +91,17 @@ def _check(
         schema = getattr(agent, key)
         if isinstance(document.plain((*at, key)), dict) and isinstance(schema, dict):
             yield from check_inline(document, (*at, key), schema)
-    yield from _check_tools(agent, document, surroundings, at)
+    yield from check_tools(agent.tools, document, surroundings, at, owner="agent")
     yield from check_sub_agents(agent, document, surroundings, at)
     policies = agent.policies
     yield from policy_kind.check_entries(policies, document, surroundings, (*at, "policies"))
+    yield from check_skills(agent, document, surroundings, at)
+    yield from _check_sections(agent, document, at)
     for index, entry in enumerate(agent.sub_agents):
         if not isinstance(entry, str):
             yield from _check(entry, document, surroundings, (*at, "sub_agents", index))
     if agent.limits is not None:
-        yield from _check_limits(agent, agent.limits, document, at)
+        yield from _check_limits(agent, agent.limits, document, surroundings, at)
 
 
 def _instructions(
@@ -128,43 +120,27 @@ def _instructions(
         return None, None, [document.problem(place, Code.named(refused.code), str(refused))]
 
 
-def _check_tools(
-    agent: AgentDefinition, document: Document, surroundings: Surroundings, at: Path
-) -> Iterator[Problem]:
-    seen = Counter[str]()
-    for index, tool in enumerate(agent.tools):
-        place: Path = (*at, "tools", index)
-        name = tool if isinstance(tool, str) else tool.name
-        seen[name] += 1
-        if seen[name] > 1:
-            message = f"the agent has the tool {name!r} already"
-            yield document.problem(place, Code.DUPLICATE_TOOL, message)
-        elif not isinstance(tool, str):
-            yield from tool_kind.check(tool, document, surroundings, place)
-        elif tool not in surroundings.tools and tool not in COORDINATION_TOOLS:
-            hint = _tool_hint(tool, surroundings)
-            yield document.problem(place, Code.UNKNOWN_TOOL, f"no tool {tool!r}", hint=hint)
-
-
-def _tool_hint(name: str, surroundings: Surroundings) -> str:
-    if name in surroundings.agents:
-        return "it is an agent: name it under sub_agents"
-    meant = nearest(name, {**surroundings.tools, **COORDINATION_TOOLS})
-    return f"did you mean {meant!r}?" if meant else _how_to_define(name)
-
-
-def _how_to_define(tool: str) -> str:
-    if tool in get_args(BuiltinTool.model_fields["builtin"].annotation):
-        return f"write {{name: {tool}, builtin: {tool}}} to have the builtin"
-    return "define it in a file with kind: tool"
+def _check_sections(agent: AgentDefinition, document: Document, at: Path) -> Iterator[Problem]:
+    sections = agent.prompt.sections if agent.prompt and agent.prompt.sections else ()
+    for index, section in enumerate(sections):
+        if section in sections[:index]:
+            place: Path = (*at, "prompt", "sections", index)
+            message = f"the section {section!r} is listed already"
+            yield document.problem(place, Code.BAD_VALUE, message)
 
 
 def _check_limits(
-    agent: AgentDefinition, limits: Limits, document: Document, at: Path
+    agent: AgentDefinition,
+    limits: Limits,
+    document: Document,
+    surroundings: Surroundings,
+    at: Path,
 ) -> Iterator[Problem]:
     names = {
-        entry if isinstance(entry, str) else entry.name
-        for entry in (*agent.tools, *agent.sub_agents)
+        *(entry if isinstance(entry, str) else entry.name for entry in agent.sub_agents),
+        *map(tool_name, agent.tools),
+        *tools_of_skills(agent, surroundings),
+        *RESERVED_TOOLS,
     }
     for name in limits.max_tool_executions_by_name or {}:
         if name in names:

@@ -13,6 +13,10 @@ class Code(StrEnum):
         "A condition of a rule is not an expression, or cannot be one here.",
     )
     BAD_DURATION = "bad-duration", "A duration is not written like `30s`, `10m` or `1h30m`."
+    BAD_FRONTMATTER = (
+        "bad-frontmatter",
+        "The beginning of a `SKILL.md` cannot be told from its text.",
+    )
     BAD_INTERPOLATION = "bad-interpolation", "A `${` is not followed by a variable and a `}`."
     BAD_NAME = "bad-name", "A name has characters or a length that names may not have."
     BAD_NUMBER = "bad-number", "A number is infinite, not a number, or has too many digits."
@@ -28,8 +32,10 @@ class Code(StrEnum):
     )
     DUPLICATE_DEFINITION = "duplicate-definition", "Two definitions of a kind have the same name."
     DUPLICATE_KEY = "duplicate-key", "A mapping has the same key twice."
+    DUPLICATE_SKILL = "duplicate-skill", "A skill is listed twice."
     DUPLICATE_TOOL = "duplicate-tool", "An agent has two tools or sub-agents of the same name."
     EMPTY_FILE = "empty-file", "A file beneath the agents folder holds no definition."
+    EMPTY_SKILL = "empty-skill", "A skill has no text."
     FILE_TOO_LARGE = "file-too-large", "A file is larger than 1 MB."
     IMPORT_FAILED = "import-failed", "A function that a file names cannot be imported or used."
     INVALID_SYNTAX = "invalid-syntax", "A file is not YAML."
@@ -44,10 +50,24 @@ class Code(StrEnum):
     PATH_OUTSIDE = "path-outside", "A path is absolute or leads outside the project."
     RECURSIVE_ALIAS = "recursive-alias", "An alias stands inside what it refers to."
     RECURSIVE_FILE = "recursive-file", "A file includes itself."
+    RESERVED_NAME = (
+        "reserved-name",
+        "A tool or sub-agent has the name of one that agents have by themselves.",
+    )
+    SKILL_NOT_SHOWN = (
+        "skill-not-shown",
+        "The prompt leaves out the skills that the agent always has.",
+    )
+    SKILL_TOO_LARGE = "skill-too-large", "The text of skills is larger than it may or should be."
     TAB_INDENTATION = "tab-indentation", "A line is indented with a tab."
     TOO_DEEP = "too-deep", "Values are nested too deeply."
+    TOO_MANY_FILES = "too-many-files", "A skill has more files than can be read."
     TOO_MANY_PROBLEMS = "too-many-problems", "A file has more problems than are listed."
     TOO_MANY_VALUES = "too-many-values", "A document, with its aliases written out, is too large."
+    TOOLS_RULED_OUT = (
+        "tools-ruled-out",
+        "The `allowed-tools` of a skill rule out tools of the agent.",
+    )
     UNKNOWN_AGENT = "unknown-agent", "An agent is named that no file defines."
     UNKNOWN_ALIAS = "unknown-alias", "An alias refers to an anchor that does not exist."
     UNKNOWN_CLIENT = "unknown-client", "A client is named that the config does not declare."
@@ -55,8 +75,10 @@ class Code(StrEnum):
     UNKNOWN_KIND = "unknown-kind", "A document is of a kind that does not exist."
     UNKNOWN_MODEL = "unknown-model", "A model alias is named that the config does not declare."
     UNKNOWN_POLICY = "unknown-policy", "A policy is named that no file defines."
+    UNKNOWN_SKILL = "unknown-skill", "A skill is named that no file defines."
     UNKNOWN_TAG = "unknown-tag", "A value has a tag that is not part of YAML's core."
     UNKNOWN_TOOL = "unknown-tool", "A tool is named that no file defines."
+    UNQUOTED_TEXT = "unquoted-text", "A text without quotes may be read as something else."
     UNREACHABLE_RULE = "unreachable-rule", "A rule of a policy never decides, because another does."
     UNREADABLE_FILE = "unreadable-file", "A file cannot be read, or is not a regular file."
     WRONG_TYPE = "wrong-type", "A value is of another type than the key takes."

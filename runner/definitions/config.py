@@ -24,6 +24,7 @@ from runner.definitions.scalars import (
     parse_duration,
 )
 from runner.definitions.secret import Secret, SecretUrl
+from runner.definitions.skill import SkillEntry
 from runner.definitions.thinking import Thinking
 from runner.definitions.variants import by_value, tag
 
@@ -175,6 +176,8 @@ class Config(StrictModel):
     defaults: AgentDefaults = AgentDefaults()
     #: Policies for every turn and every person, which no agent can lift.
     authorization: Items[PolicyEntry] = ()
+    #: Skills that are in the prompt of every agent, but for those with `inherit: false`.
+    skills: Items[SkillEntry] = ()
     #: Modules, packages (`package.`) and project folders (with a slash) whose functions files name.
     python_modules: Items[
         Annotated[str, StringConstraints(pattern=MODULES_PATTERN, max_length=500)]

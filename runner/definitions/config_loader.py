@@ -20,6 +20,7 @@ from runner.definitions.interpolation import fill
 from runner.definitions.paths import Base, read_file
 from runner.definitions.policy_kind import complete_entries
 from runner.definitions.problem import Problem
+from runner.definitions.skill_kind import complete_all
 from runner.definitions.source import Source
 from runner.definitions.validation import Schema, Validated, hidden, schema_of, validate
 from runner.definitions.yaml_tree import parse
@@ -49,8 +50,17 @@ class LoadedConfig:
     uses: tuple[VariableUse, ...]
     #: The top-level keys of which something could not be read.
     unsure: frozenset[str] = frozenset()
-    #: The file as it was read, for what is checked only once the definitions are known.
+    #: The file's document, where there is one; its values may be secret.
     document: Document | None = field(default=None, repr=False)
+    #: The files that were put in.
+    files: tuple[Path, ...] = ()
+
+    def show(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
+        """Put the file's lines into problems of it, without what is secret."""
+        if self.document is None:
+            return ()
+        secret = hidden(self.document.node, _SCHEMA.shape)
+        return self.document.source.show(problems, secret)
 
     @property
     def is_sound(self) -> bool:
@@ -144,18 +154,21 @@ def _combine(
     base = _validate(embedded, environ)
     config = base.value or Config()
     uses, problems, unsure = base.uses, tuple[Problem, ...](), frozenset[str]()
+    files: list[Path] = []
     if own is not None:
         validated = _validate(own, environ)
         uses += validated.uses
         declared = validated.value or Config()
+        skills, flaws, files = complete_all(declared.skills, own, ("skills",))
         config = declared.model_copy(
             update={
                 "clients": {**config.clients, **declared.clients},
                 "models": {**config.models, **declared.models},
                 "authorization": complete_entries(declared.authorization, own, ("authorization",)),
+                "skills": skills,
             }
         )
-        found = [*validated.problems, *check_config(config, own)]
+        found = [*validated.problems, *flaws, *check_config(config, own)]
         problems = own.source.show(found, hidden(own.node, _SCHEMA.shape))
         unsure = _unsure(found, own.node)
     return LoadedConfig(
@@ -167,6 +180,7 @@ def _combine(
         uses=uses,
         unsure=unsure,
         document=own,
+        files=tuple(files),
     )
 
 

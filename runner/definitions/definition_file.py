@@ -4,17 +4,21 @@ import re
 from collections.abc import Iterable
 from collections.abc import Mapping as ReadOnly
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path as FilePath
 from typing import Final
 
 from runner.core.errors import PathRefused
+from runner.definitions import skill_kind
 from runner.definitions.codes import Code
 from runner.definitions.document import Document, without_extensions
-from runner.definitions.kinds import DEFAULT, KINDS, Reading
+from runner.definitions.kinds import DEFAULT, KINDS, Reading, nothing_to_check
 from runner.definitions.nodes import Mapping, Node, Scalar
 from runner.definitions.paths import Base, read_file
 from runner.definitions.problem import Location, Problem
 from runner.definitions.scan import shown
+from runner.definitions.skill_files import is_skill_file
+from runner.definitions.skill_folder import read_skill_folder
 from runner.definitions.source import Source
 from runner.definitions.validation import hidden
 from runner.definitions.variants import nearest
@@ -110,6 +114,8 @@ class DefinitionFile:
 
 def read_definitions(path: FilePath, root: FilePath, environ: ReadOnly[str, str]) -> DefinitionFile:
     """Read a file; whatever is wrong with it is among its problems."""
+    if is_skill_file(path):
+        return _read_skill(path, root)
     name = shown(root, path)
     try:
         data = read_file(path)
@@ -130,6 +136,20 @@ def read_definitions(path: FilePath, root: FilePath, environ: ReadOnly[str, str]
     for node in parsed.documents:
         file.add(node, base, environ, is_only=len(parsed.documents) == 1)
     return file
+
+
+def _read_skill(path: FilePath, root: FilePath) -> DefinitionFile:
+    found = read_skill_folder(path, root)
+    skill, document = found.skill, found.document
+    reading = Reading(
+        definition=skill,
+        problems=list(found.problems),
+        uses=(),
+        check=partial(skill_kind.check, skill, document) if skill else nothing_to_check,
+    )
+    draft = Draft(kind="skill", name=found.name, document=document, reading=reading)
+    lost = frozenset() if skill else frozenset({found.name, path.parent.name})
+    return DefinitionFile(path=path, source=document.source, drafts=[draft], lost_names=lost)
 
 
 def _name_in(node: Mapping, path: FilePath) -> str:

@@ -12,6 +12,7 @@ from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
 from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.scalars import PROSE_KEY
+from runner.definitions.skill import SkillDefinition
 from runner.definitions.tool import (
     BuiltinTool,
     LaunchAgentTool,
@@ -28,7 +29,7 @@ JsonSchema: TypeAlias = dict[str, JsonValue]
 _TOOLS: Final = (PythonTool, BuiltinTool, LaunchAgentTool, WaitForTool, SendMessageTool)
 _POLICIES: Final = (RulesPolicy, PythonPolicy)
 #: Kinds that a document has to name, each with a schema of its own.
-_NAMED_KINDS: Final = ("tool", "policy")
+_NAMED_KINDS: Final = ("tool", "policy", "skill")
 _VARIABLE: Final[JsonSchema] = {"type": "string", "pattern": r"\$\{"}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
 _ABOUT: Final = ("description", "default")
@@ -44,6 +45,9 @@ def schema_texts() -> Mapping[str, str]:
         ),
         "policy": _document(
             _of(TypeAdapter(PolicyDefinition).json_schema(), *_POLICIES), "One policy.", ("kind",)
+        ),
+        "skill": _document(
+            _of(SkillDefinition.model_json_schema(), SkillDefinition), "One skill.", ("kind",)
         ),
         "definition": _any_definition(),
         "config": _document(_of(Config.model_json_schema()), "The operator's config.", ()),
@@ -110,7 +114,7 @@ def _any_definition() -> JsonSchema:
     choice: JsonSchema = {"$ref": "agent.schema.json"}
     for kind in reversed(_NAMED_KINDS):
         choice = {
-            "if": {"properties": {"kind": {"const": kind}}, "required": ["kind"]},
+            "if": _is_of(kind),
             "then": {"$ref": f"{kind}.schema.json"},
             "else": choice,
         }
@@ -120,6 +124,10 @@ def _any_definition() -> JsonSchema:
         "type": "object",
         **choice,
     }
+
+
+def _is_of(kind: str) -> JsonSchema:
+    return {"properties": {"kind": {"const": kind}}, "required": ["kind"]}
 
 
 def _loosen(schema: JsonSchema) -> JsonSchema:

@@ -8,20 +8,21 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 
-from runner.definitions import agent_kind, policy_kind, tool_kind
+from runner.definitions import agent_kind, policy_kind, skill_kind, tool_kind
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.document import Document
 from runner.definitions.filling import VariableUse
 from runner.definitions.policy import POLICY_KEYS, PolicyDefinition
 from runner.definitions.problem import Problem
 from runner.definitions.shape import Shape
+from runner.definitions.skill import SkillDefinition
 from runner.definitions.surroundings import Surroundings
 from runner.definitions.tool import KIND_KEYS, ToolDefinition
 from runner.definitions.validation import Schema, schema_of, validate
 
-Definition: TypeAlias = AgentDefinition | ToolDefinition | PolicyDefinition
+Definition: TypeAlias = AgentDefinition | ToolDefinition | PolicyDefinition | SkillDefinition
 
-T = TypeVar("T", AgentDefinition, ToolDefinition, PolicyDefinition)
+T = TypeVar("T", AgentDefinition, ToolDefinition, PolicyDefinition, SkillDefinition)
 
 Completed: TypeAlias = tuple[T, list[Problem], list[Path]]
 
@@ -61,7 +62,9 @@ class Kind(Generic[T]):
         validated = validate(self.schema, document.node, document.source, environ, given=given)
         problems = list(validated.problems)
         if validated.value is None:
-            return Reading(definition=None, problems=problems, uses=validated.uses, check=_nothing)
+            return Reading(
+                definition=None, problems=problems, uses=validated.uses, check=nothing_to_check
+            )
         definition, found, files = self.complete(validated.value, document)
         return Reading(
             definition=definition,
@@ -72,7 +75,8 @@ class Kind(Generic[T]):
         )
 
 
-def _nothing(_: Surroundings) -> Iterator[Problem]:
+def nothing_to_check(_: Surroundings) -> Iterator[Problem]:
+    """Check a definition of which nothing could be read."""
     return iter(())
 
 
@@ -96,7 +100,9 @@ _POLICY_SCHEMA: Final[Schema[PolicyDefinition]] = Schema(
 #: The kind of a document that names none.
 DEFAULT: Final = "agent"
 
-AnyKind: TypeAlias = Kind[AgentDefinition] | Kind[ToolDefinition] | Kind[PolicyDefinition]
+AnyKind: TypeAlias = (
+    Kind[AgentDefinition] | Kind[ToolDefinition] | Kind[PolicyDefinition] | Kind[SkillDefinition]
+)
 
 KINDS: Final[Mapping[str, AnyKind]] = {
     "agent": Kind(
@@ -113,5 +119,11 @@ KINDS: Final[Mapping[str, AnyKind]] = {
         complete=_complete_policy,
         check=policy_kind.check,
         marks=POLICY_KEYS[:1],
+    ),
+    "skill": Kind(
+        schema=schema_of(SkillDefinition),
+        complete=skill_kind.complete,
+        check=skill_kind.check,
+        marks=("content", "content_file"),
     ),
 }

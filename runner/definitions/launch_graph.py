@@ -6,7 +6,8 @@ from typing import Final, TypeAlias
 
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.nodes import Path
-from runner.definitions.tool import COORDINATION_TOOLS, LaunchAgentTool, ToolDefinition
+from runner.definitions.skill import SkillDefinition, SkillEntry
+from runner.definitions.tool import COORDINATION_TOOLS, LaunchAgentTool, ToolDefinition, ToolEntry
 
 #: An agent by its name, behind those of the agents that it is written inside of.
 Node: TypeAlias = tuple[str, ...]
@@ -32,6 +33,14 @@ class _Edge:
     place: Path
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Known:
+    """What agents may name, by name."""
+
+    tools: Mapping[str, ToolDefinition | None]
+    skills: Mapping[str, SkillDefinition | None]
+
+
 def launch_tool(
     entry: str | ToolDefinition, tools: Mapping[str, ToolDefinition | None]
 ) -> LaunchAgentTool | None:
@@ -44,16 +53,19 @@ def launch_tool(
 
 
 def loops(
-    agents: Mapping[str, AgentDefinition | None], tools: Mapping[str, ToolDefinition | None]
+    agents: Mapping[str, AgentDefinition | None],
+    tools: Mapping[str, ToolDefinition | None],
+    skills: Mapping[str, SkillDefinition | None],
 ) -> dict[str, tuple[Loop, ...]]:
     """
     Find where agents can reach themselves.
 
     Without the places that are told there is no circle left. Each agent is looked at once.
     """
+    known = _Known(tools=tools, skills=skills)
     edges: dict[Node, list[_Edge]] = {}
     for name, agent in agents.items():
-        for edge in _edges(agent, (name,), (), tools) if agent else ():
+        for edge in _edges(agent, (name,), (), known) if agent else ():
             edges.setdefault(edge.source, []).append(edge)
     found: dict[str, list[Loop]] = {}
     ended: set[Node] = set()
@@ -63,9 +75,7 @@ def loops(
     return {name: tuple(of_agent) for name, of_agent in found.items()}
 
 
-def _edges(
-    agent: AgentDefinition, node: Node, at: Path, tools: Mapping[str, ToolDefinition | None]
-) -> Iterator[_Edge]:
+def _edges(agent: AgentDefinition, node: Node, at: Path, known: _Known) -> Iterator[_Edge]:
     for index, entry in enumerate(agent.sub_agents):
         place: Path = (*at, "sub_agents", index)
         if isinstance(entry, str):
@@ -73,11 +83,25 @@ def _edges(
         else:
             inner = (*node, entry.name)
             yield _Edge(source=node, target=inner, place=place)
-            yield from _edges(entry, inner, place, tools)
-    for index, listed in enumerate(agent.tools):
-        tool = launch_tool(listed, tools)
+            yield from _edges(entry, inner, place, known)
+    for place, listed in _tools(agent, at, known.skills):
+        tool = launch_tool(listed, known.tools)
         for name in tool.agents if tool else ():
-            yield _Edge(source=node, target=(name,), place=(*at, "tools", index))
+            yield _Edge(source=node, target=(name,), place=place)
+
+
+def _tools(
+    agent: AgentDefinition, at: Path, skills: Mapping[str, SkillDefinition | None]
+) -> Iterator[tuple[Path, ToolEntry]]:
+    """Return an agent's tools and those of its skills, with where the agent names them."""
+    for index, listed in enumerate(agent.tools):
+        yield (*at, "tools", index), listed
+    for key in ("skills", "available_skills"):
+        entries: tuple[SkillEntry, ...] = getattr(agent, key)
+        for index, entry in enumerate(entries):
+            skill = skills.get(entry) if isinstance(entry, str) else entry
+            for listed in skill.tools if skill else ():
+                yield (*at, key, index), listed
 
 
 def _closing(

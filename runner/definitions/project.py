@@ -8,6 +8,7 @@ from runner.core.errors import DefinitionError
 from runner.definitions.authorization import authorization_problems, is_policed
 from runner.definitions.config import Config
 from runner.definitions.config_loader import LoadedConfig
+from runner.definitions.config_references import references_of_config
 from runner.definitions.definition_file import read_definitions
 from runner.definitions.filling import VariableUse
 from runner.definitions.kinds import Definition
@@ -65,17 +66,22 @@ class Project:
 def fingerprint(root: Path, config: Config, *, also: Iterable[Path] = ()) -> str:
     """A text that changes when a definition file, or one of some other files, does."""
     found = scan(root, root / config.agents_dir)
-    return digest_of([*stats_of(found.files), *stats_of(also)])
+    return digest_of([*stats_of(found.files), *stats_of(found.beside), *stats_of(also)])
 
 
 def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project:
     """Read all definitions of a project; whatever is wrong is among its problems."""
     found = scan(loaded.root, loaded.root / loaded.config.agents_dir)
-    before = stats_of(found.files)
+    before = stats_of([*found.files, *found.beside])
     files = [read_definitions(path, loaded.root, environ) for path in found.files]
     surroundings = surroundings_of(files, loaded)
     references = References(surroundings)
-    problems = [*loaded.problems, *found.problems, *authorization_problems(loaded, surroundings)]
+    problems = [
+        *loaded.problems,
+        *found.problems,
+        *authorization_problems(loaded, surroundings),
+        *references_of_config(loaded, surroundings),
+    ]
     sound: list[tuple[Definition, Location]] = []
     for file in files:
         more: list[Problem] = []
@@ -89,7 +95,7 @@ def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project
         problems += file.show(more)
     readings = [draft.reading for file in files for draft in file.drafts]
     also = [path for reading in readings for path in reading.files]
-    also += [loaded.path] if loaded.path else []
+    also += [*loaded.files, loaded.path] if loaded.path else []
     return Project(
         root=loaded.root,
         config=loaded.config,

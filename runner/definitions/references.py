@@ -10,6 +10,7 @@ from runner.definitions.definition_file import DefinitionFile, Draft
 from runner.definitions.launch_graph import loops
 from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.problem import Problem
+from runner.definitions.skill import SkillDefinition
 from runner.definitions.source import MAX_PROBLEMS
 from runner.definitions.surroundings import Surroundings
 from runner.definitions.tool import NamedTool, ToolDefinition
@@ -20,6 +21,7 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
     agents: dict[str, AgentDefinition | None] = {}
     tools: dict[str, ToolDefinition | None] = {}
     policies: dict[str, PolicyDefinition | None] = {}
+    skills: dict[str, SkillDefinition | None] = {}
     lost: dict[str, None] = {}
     for file in files:
         lost |= dict.fromkeys(file.lost_names)
@@ -34,10 +36,13 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
                         definition if isinstance(definition, RulesPolicy | PythonPolicy) else None
                     )
                     policies.setdefault(draft.name, policy)
+                case "skill":
+                    skill = definition if isinstance(definition, SkillDefinition) else None
+                    skills.setdefault(draft.name, skill)
                 case _:
                     tool = definition if isinstance(definition, NamedTool) else None
                     tools.setdefault(draft.name, tool)
-    agents, tools = {**lost, **agents}, {**lost, **tools}
+    agents, tools, skills = {**lost, **agents}, {**lost, **tools}, {**lost, **skills}
     return Surroundings(
         root=loaded.root,
         config=loaded.config,
@@ -45,7 +50,8 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
         agents=agents,
         tools=tools,
         policies={**lost, **policies},
-        loops=loops(agents, tools),
+        skills=skills,
+        loops=loops(agents, tools, skills),
     )
 
 

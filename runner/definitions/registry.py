@@ -10,6 +10,7 @@ from runner.definitions.agent import AgentDefinition
 from runner.definitions.kinds import Definition
 from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.problem import Location
+from runner.definitions.skill import SkillDefinition
 from runner.definitions.tool import ToolDefinition
 from runner.definitions.variants import nearest
 
@@ -23,6 +24,7 @@ class Registry:
     agents: Mapping[str, AgentDefinition]
     tools: Mapping[str, ToolDefinition]
     policies: Mapping[str, PolicyDefinition]
+    skills: Mapping[str, SkillDefinition]
     #: Where each definition starts, by kind and name.
     origins: Mapping[tuple[str, str], Location]
 
@@ -32,6 +34,7 @@ class Registry:
         agents: dict[str, AgentDefinition] = {}
         tools: dict[str, ToolDefinition] = {}
         policies: dict[str, PolicyDefinition] = {}
+        skills: dict[str, SkillDefinition] = {}
         origins: dict[tuple[str, str], Location] = {}
         for definition, location in definitions:
             match definition:
@@ -39,6 +42,8 @@ class Registry:
                     agents.setdefault(definition.name, definition)
                 case RulesPolicy() | PythonPolicy():
                     policies.setdefault(definition.name, definition)
+                case SkillDefinition():
+                    skills.setdefault(definition.name, definition)
                 case _:
                     tools.setdefault(definition.name, definition)
             origins.setdefault((definition.kind, definition.name), location)
@@ -46,6 +51,7 @@ class Registry:
             agents=MappingProxyType(agents),
             tools=MappingProxyType(tools),
             policies=MappingProxyType(policies),
+            skills=MappingProxyType(skills),
             origins=MappingProxyType(origins),
         )
 
@@ -56,9 +62,15 @@ class Registry:
         Raises:
             NotFound: There is none; the message suggests the nearest name.
         """
-        if kind == "policy":
-            return self.policy(name)
-        return self.agent(name) if kind == "agent" else self.tool(name)
+        match kind:
+            case "agent":
+                return self.agent(name)
+            case "policy":
+                return self.policy(name)
+            case "skill":
+                return self.skill(name)
+            case _:
+                return self.tool(name)
 
     def agent(self, name: str) -> AgentDefinition:
         """
@@ -86,6 +98,15 @@ class Registry:
             NotFound: There is none; the message suggests the nearest name.
         """
         return _named("policy", name, self.policies)
+
+    def skill(self, name: str) -> SkillDefinition:
+        """
+        One skill that has its own document or folder.
+
+        Raises:
+            NotFound: There is none; the message suggests the nearest name.
+        """
+        return _named("skill", name, self.skills)
 
 
 def _named(kind: str, name: str, known: Mapping[str, T]) -> T:

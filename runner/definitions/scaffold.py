@@ -1,4 +1,4 @@
-"""The first files of a new agent, tool or policy."""
+"""The first files of a new agent, tool, policy or skill."""
 
 import keyword
 import os
@@ -11,6 +11,8 @@ from runner.core.errors import UsageError
 from runner.definitions.config import Config
 from runner.definitions.python_references import is_folder
 from runner.definitions.scalars import NAME_PATTERN
+from runner.definitions.skill import SKILL_NAME_PATTERN
+from runner.definitions.skill_files import NAMES
 
 _AGENT: Final = """\
 # yaml-language-server: $schema={schema}
@@ -47,6 +49,17 @@ rules:
   - effect: deny
     tools: ["mail_*"]
     reason: Say here why, and what to do in its place. The model reads it.
+"""
+_SKILL: Final = """\
+---
+name: {name}
+description: What {name} is good for. Use it when somebody asks for that.
+---
+
+# {title}
+
+Say here, step by step, how the work is done, and how a good result looks. What is long or seldom
+needed goes into files of this folder, which an agent reads when it needs them.
 """
 _MODULE: Final = '''\
 """The tool {name}."""
@@ -104,6 +117,23 @@ def new_policy(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
     folder = root / config.agents_dir
     text = _POLICY.format(name=name, schema=_schema("policy", folder, root))
     return {folder / f"{name}.yaml": text}
+
+
+def new_skill(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
+    """
+    The file of a new skill, by its path.
+
+    Raises:
+        UsageError: The name is not one.
+    """
+    _check_name(name)
+    if not re.fullmatch(SKILL_NAME_PATTERN, name):
+        raise UsageError(
+            f"{name!r} is not a skill's name: use a-z, 0-9 and single hyphens between them"
+        )
+    title = name.replace("-", " ").capitalize()
+    path = root / config.agents_dir / "skills" / name / NAMES[0]
+    return {path: _SKILL.format(name=name, title=title)}
 
 
 def write_new(files: Mapping[Path, str]) -> None:

@@ -12,6 +12,7 @@ from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
 from runner.definitions.paths import inside
 from runner.definitions.problem import Problem
+from runner.definitions.skill_files import MAX_FILES, files_in, misnamed, skill_file
 
 _SUFFIXES: Final = frozenset({".yaml", ".yml"})
 
@@ -23,6 +24,9 @@ class Scan:
     root: Path
     files: list[Path] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
+    #: The files of skills that are no definitions themselves.
+    beside: list[Path] = field(default_factory=list)
+    _top: Path | None = None
     _seen: set[Path] = field(default_factory=set)
 
     def folder(self, folder: Path) -> None:
@@ -31,14 +35,37 @@ class Scan:
         if real in self._seen:
             return
         self._seen.add(real)
+        self._top = self._top or real
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
             self._refuse(folder, Code.UNREADABLE_FILE, "the folder cannot be read")
             return
+        names = [entry.name for entry in entries]
+        skill, other = skill_file(names), misnamed(names)
+        if other is not None and skill is None:
+            message = "a skill's file is called SKILL.md, in capitals"
+            self._refuse(folder / other, Code.BAD_FRONTMATTER, message)
+        if skill is not None and self._skill(folder / skill, is_top=real == self._top):
+            return
         for entry in entries:
             if not entry.name.startswith(("_", ".")):
                 self._entry(entry)
+
+    def _skill(self, path: Path, *, is_top: bool) -> bool:
+        """Take a folder as a skill; say whether it is one, whose other files define nothing."""
+        if is_top:
+            message = "a skill is a folder of its own below the agents folder"
+            self._refuse(path, Code.BAD_FRONTMATTER, message)
+            return False
+        try:
+            inside(self.root, path)
+        except PathRefused as refused:
+            self._refuse(path, Code.named(refused.code), str(refused))
+            return True
+        self.files.append(path)
+        self.beside += [path.parent / name for name in files_in(path.parent)[:MAX_FILES]]
+        return True
 
     def _entry(self, entry: os.DirEntry[str]) -> None:
         path = Path(entry.path)

@@ -2,18 +2,19 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Self
 
 from pydantic import Field, JsonValue
 
 from runner.core.errors import ConfigError
-from runner.definitions.agent import AgentDefinition, Limits, PromptMode
+from runner.definitions.agent import AgentDefinition, Limits, PromptMode, PromptSection
 from runner.definitions.base import Items, StrictModel
 from runner.definitions.models import client_in_use, model_config
 from runner.definitions.project import Project
 from runner.definitions.registry import Registry
 from runner.definitions.resolved_policy import ResolvedPolicy, resolve_policies
+from runner.definitions.resolved_skill import ResolvedSkill, resolve_skills, resolve_tools
 from runner.definitions.scalars import (
     Count,
     Duration,
@@ -24,7 +25,7 @@ from runner.definitions.scalars import (
     parse_duration,
 )
 from runner.definitions.thinking import Thinking
-from runner.definitions.tool import COORDINATION_TOOLS, LaunchAgentTool, ToolDefinition
+from runner.definitions.tool import LaunchAgentTool, ToolDefinition
 
 
 class ResolvedModel(StrictModel):
@@ -69,12 +70,18 @@ class ResolvedAgent(StrictModel):
     instructions: Prose
     system_prompt: Prose | None
     prompt_mode: PromptMode | None
+    prompt_sections: Items[PromptSection] | None = None
+    orchestrator: bool = False
     model: ResolvedModel
     tools: Items[ToolDefinition]
     sub_agents: Items[SubAgent] = ()
     #: Agents that only its tools for launching may start.
     launchable: Items[SubAgent] = ()
     policies: Items[ResolvedPolicy] = ()
+    #: Skills that are always in the prompt.
+    skills: Items[ResolvedSkill] = ()
+    #: Skills that it can load.
+    available_skills: Items[ResolvedSkill] = ()
     limits: ResolvedLimits
     thinking: Thinking | None
     input_schema: JsonObject | None
@@ -123,15 +130,19 @@ def _resolved(agent: AgentDefinition, project: Project) -> ResolvedAgent:
     model = model_config(reference, config)
     if model is None:
         raise ConfigError(f"the config has no model {reference!r}, which agent {agent.name!r} uses")
-    prompt = agent.prompt or defaults.prompt
+    prompts = [prompt for prompt in (agent.prompt, defaults.prompt) if prompt is not None]
     sub_agents = tuple(_sub_agent(entry, project) for entry in agent.sub_agents)
-    tools = tuple(_tools(agent, registry))
+    tools = tuple(resolve_tools(agent.tools, registry))
+    skills, available = resolve_skills(agent, project)
+    every = [*tools, *(tool for skill in (*skills, *available) for tool in skill.tools)]
     return ResolvedAgent(
         name=agent.name,
         description=agent.description,
         instructions=agent.instructions or "",
         system_prompt=agent.system_prompt,
-        prompt_mode=prompt.mode if prompt else None,
+        prompt_mode=next((prompt.mode for prompt in prompts if prompt.mode), None),
+        prompt_sections=next((p.sections for p in prompts if p.sections is not None), None),
+        orchestrator=agent.orchestrator,
         model=ResolvedModel(
             alias=None if "/" in reference else reference,
             client=client_in_use(model.client, config),
@@ -139,15 +150,12 @@ def _resolved(agent: AgentDefinition, project: Project) -> ResolvedAgent:
             max_tokens=model.max_tokens,
             context_tokens=model.context_tokens,
         ),
-        # With nothing to launch there is nothing to ask such a tool for.
-        tools=tuple(
-            tool
-            for tool in tools
-            if not isinstance(tool, LaunchAgentTool) or sub_agents or tool.agents
-        ),
+        tools=_useful(tools, sub_agents),
         sub_agents=sub_agents,
-        launchable=tuple(_launchable(tools, {sub.name for sub in sub_agents}, registry)),
+        launchable=tuple(_launchable(every, {sub.name for sub in sub_agents}, registry)),
         policies=resolve_policies(agent.policies, registry.policies),
+        skills=_with_useful(skills, sub_agents),
+        available_skills=_with_useful(available, sub_agents),
         limits=_limits(agent.limits, defaults.limits),
         thinking=agent.thinking or model.thinking or defaults.thinking,
         input_schema=_inlined(agent.input_schema),
@@ -155,14 +163,21 @@ def _resolved(agent: AgentDefinition, project: Project) -> ResolvedAgent:
     )
 
 
-def _tools(agent: AgentDefinition, registry: Registry) -> Iterator[ToolDefinition]:
-    for tool in agent.tools:
-        if not isinstance(tool, str):
-            yield tool
-        elif tool in COORDINATION_TOOLS and tool not in registry.tools:
-            yield COORDINATION_TOOLS[tool]
-        else:
-            yield registry.tool(tool)
+def _useful(
+    tools: Iterable[ToolDefinition], sub_agents: Sequence[SubAgent]
+) -> tuple[ToolDefinition, ...]:
+    """Leave out tools that start agents where there is none that they could start."""
+    return tuple(
+        tool for tool in tools if not isinstance(tool, LaunchAgentTool) or sub_agents or tool.agents
+    )
+
+
+def _with_useful(
+    skills: Iterable[ResolvedSkill], sub_agents: Sequence[SubAgent]
+) -> tuple[ResolvedSkill, ...]:
+    return tuple(
+        skill.model_copy(update={"tools": _useful(skill.tools, sub_agents)}) for skill in skills
+    )
 
 
 def _sub_agent(entry: str | AgentDefinition, project: Project) -> SubAgent:

@@ -8,6 +8,7 @@ from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
 from runner.definitions.launch_graph import Loop
 from runner.definitions.policy import PolicyDefinition
+from runner.definitions.skill import SkillDefinition
 from runner.definitions.tool import ToolDefinition
 
 
@@ -25,5 +26,7 @@ class Surroundings:
     tools: Mapping[str, ToolDefinition | None]
     #: All policies with a file by name; None for one of which nothing could be read.
     policies: Mapping[str, PolicyDefinition | None]
+    #: All skills with a file by name; None for one of which nothing could be read.
+    skills: Mapping[str, SkillDefinition | None]
     #: Where agents can reach themselves, by the agent in whose document that is written.
     loops: Mapping[str, tuple[Loop, ...]]

@@ -16,9 +16,10 @@ from runner.definitions.scalars import (
     Name,
     Prose,
     RelativePath,
+    ToolName,
     parse_duration,
 )
-from runner.definitions.variants import by_key, by_value, tag
+from runner.definitions.variants import TEXT, by_key, by_value, tag
 
 #: The keys of which a tool has exactly one.
 KIND_KEYS: Final = ("python", "builtin")
@@ -127,4 +128,14 @@ AnyBuiltinTool: TypeAlias = Annotated[
 ToolDefinition: TypeAlias = Annotated[
     Annotated[PythonTool, Tag(tag("python"))] | Annotated[AnyBuiltinTool, Tag(tag("builtin"))],
     by_key(*KIND_KEYS, expected="one of the keys python, builtin"),
+]
+
+#: A tool by its name, or written here.
+ToolEntry: TypeAlias = Annotated[
+    Annotated[ToolName, Tag(TEXT)]
+    | Annotated[PythonTool, Tag(tag("python"))]
+    | Annotated[AnyBuiltinTool, Tag(tag("builtin"))],
+    by_key(
+        *KIND_KEYS, expected="the name of a tool, or a tool with one of the keys python, builtin"
+    ),
 ]

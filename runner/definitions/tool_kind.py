@@ -10,6 +10,7 @@ from runner.definitions.nodes import Path
 from runner.definitions.problem import Problem
 from runner.definitions.python_references import find_module, parse_reference
 from runner.definitions.schema_files import check_inline
+from runner.definitions.skill import RESERVED_TOOLS
 from runner.definitions.sub_agents import check_name
 from runner.definitions.surroundings import Surroundings
 from runner.definitions.template import keys
@@ -47,6 +48,10 @@ def check(
     tool: ToolDefinition, document: Document, surroundings: Surroundings, at: Path = ()
 ) -> Iterator[Problem]:
     """Tell what in a tool refers to what is not there."""
+    if tool.name in RESERVED_TOOLS:
+        place = (*at, "name") if document.has((*at, "name")) else at
+        message = f"{tool.name!r} is the name of a tool that agents have by themselves"
+        yield document.problem(place, Code.RESERVED_NAME, message)
     match tool:
         case PythonTool():
             yield from _check_common(tool, document, at)

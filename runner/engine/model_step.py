@@ -26,6 +26,7 @@ from runner.engine.decide import timeout_error
 from runner.engine.draft import Draft
 from runner.engine.endings import complete, fail, hand_back
 from runner.engine.request import build_request, context_has_changed
+from runner.engine.skills import loaded_skills
 from runner.engine.state import State
 
 #: How often in a row a model that answered nothing is asked to say something.
@@ -49,7 +50,8 @@ def ask_model(state: State, around: Circumstances) -> Draft:
     context = state.agent.context(around.clock.now())
     if context_has_changed(state.messages, context):
         draft.say(Role.CONTEXT, [Text(text=context)])
-    request = build_request(state.agent, state.turn.kind, draft.state.messages)
+    loaded = loaded_skills(state.agent, state.executions.values())
+    request = build_request(state.agent, state.turn.kind, draft.state.messages, loaded=loaded)
     started = around.clock.monotonic()
     response = _attempt_until_answered(request, draft, around)
     if response is not None:
@@ -170,14 +172,16 @@ def _nudge(draft: Draft) -> None:
 
 def _keep(response: ModelResponse, draft: Draft) -> Message:
     """Store the answer whole."""
-    taken = {run.call_id for run in draft.state.executions.values()}
+    agent, executions = draft.state.agent, draft.state.executions
+    taken = {run.call_id for run in executions.values()}
+    loaded = loaded_skills(agent, executions.values())
     return draft.say(
         Role.ASSISTANT,
         with_unique_ids(response.parts, taken),
         origin=Origin(
             provider=response.provider,
             model=response.model,
-            prefix=draft.state.agent.prompt(draft.state.turn.kind).prefix,
+            prefix=agent.prefix(draft.turn.kind, loaded),
         ),
     )
 

@@ -1,15 +1,31 @@
 """What would be sent: the exact first request of a turn, and how large its pieces are."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from runner.core.estimate import estimate_tokens
 from runner.core.jsonvalue import dump_json
-from runner.core.messages import Message, Role, Text
-from runner.core.model import RenderedRequest
+from runner.core.messages import Message, Role, Text, ToolResult
+from runner.core.model import ModelRequest, RenderedRequest
 from runner.core.records import TurnKind
 from runner.engine.request import build_request, context_has_changed
 from runner.runtime.agent import Agent
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Size:
+    """How large one piece of a request is."""
+
+    #: `system.<section>`, `tools.<tool>`, or `messages.<role>`.
+    name: str
+    characters: int
+    #: Estimated, not counted.
+    tokens: int
+
+    @classmethod
+    def of(cls, name: str, text: str) -> "Size":
+        return cls(name=name, characters=len(text), tokens=estimate_tokens(text))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,8 +33,8 @@ class Preview:
     """The first request of a turn."""
 
     request: RenderedRequest
-    #: Characters of each section of the system prompt, of all tools, and of all messages.
-    sizes: Mapping[str, int]
+    #: Of its pieces, in the order in which they are sent.
+    sizes: Sequence[Size]
 
 
 def preview(agent: Agent, kind: TurnKind, messages: Sequence[Message], *, now: datetime) -> Preview:
@@ -31,13 +47,32 @@ def preview(agent: Agent, kind: TurnKind, messages: Sequence[Message], *, now: d
     if context_has_changed(messages, context):
         messages = (*messages, _context_message(messages[-1], context))
     request = build_request(agent, kind, messages)
-    sizes = {f"system.{part.name}": len(part.text) for part in agent.prompt(kind).sections}
-    sizes["tools"] = sum(
-        len(tool.name) + len(tool.description) + len(dump_json(tool.parameters))
-        for tool in request.tools
-    )
-    sizes["messages"] = sum(len(message.text) for message in messages)
+    sizes = (*_sections(agent, kind), *_tools(request), *_messages(messages))
     return Preview(request=agent.client.render(request), sizes=sizes)
+
+
+def _sections(agent: Agent, kind: TurnKind) -> Iterator[Size]:
+    for section in agent.prompt(kind).sections:
+        yield Size.of(f"system.{section.name}", section.text)
+
+
+def _tools(request: ModelRequest) -> Iterator[Size]:
+    for tool in request.tools:
+        text = "\n".join((tool.name, tool.description, dump_json(tool.parameters)))
+        yield Size.of(f"tools.{tool.name}", text)
+
+
+def _messages(messages: Sequence[Message]) -> Iterator[Size]:
+    for role in dict.fromkeys(message.role for message in messages):
+        texts = [_shown(message) for message in messages if message.role is role]
+        yield Size.of(f"messages.{role.value}", "\n".join(texts))
+
+
+def _shown(message: Message) -> str:
+    """Write out what a model reads of a message, near enough to be measured."""
+    calls = [dump_json(call.arguments) for call in message.tool_calls]
+    results = [dump_json(part.content) for part in message.parts if isinstance(part, ToolResult)]
+    return "\n".join((message.text, *calls, *results))
 
 
 def _context_message(after: Message, context: str) -> Message:

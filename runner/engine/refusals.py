@@ -1,4 +1,4 @@
-"""Why a tool call is not made: unknown tool, invalid arguments, or over a limit."""
+"""Why a tool call is not made: unknown tool, ruled out by skills, invalid, or over a limit."""
 
 from collections.abc import Mapping
 
@@ -6,6 +6,7 @@ from runner.core.ids import ExecutionId
 from runner.core.records import ToolExecution, Turn
 from runner.core.states import ExecutionStatus
 from runner.core.tooling import Carrier
+from runner.engine.skills import loaded_skills, skill_objection
 from runner.runtime.agent import Agent
 from runner.tools.results import invalid_arguments, over_limit, unknown_tool
 
@@ -27,7 +28,11 @@ def refusal(
     """
     tool = agent.tools.get(run.tool)
     if tool is None:
-        return unknown_tool(run.tool, sorted(agent.tools))
+        loaded = loaded_skills(agent, executions.values())
+        return unknown_tool(run.tool, sorted(agent.tool_names(loaded)))
+    forbidden = skill_objection(run, agent, executions.values())
+    if forbidden:
+        return forbidden
     complaints = tool.complaints(run.arguments)
     if complaints:
         return invalid_arguments(run.tool, complaints)

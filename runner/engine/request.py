@@ -8,8 +8,15 @@ from runner.core.records import TurnKind
 from runner.runtime.agent import Agent
 
 
-def build_request(agent: Agent, kind: TurnKind, messages: Sequence[Message]) -> ModelRequest:
-    """Ask *agent*'s model to continue *messages*."""
+def build_request(
+    agent: Agent, kind: TurnKind, messages: Sequence[Message], *, loaded: Sequence[str] = ()
+) -> ModelRequest:
+    """
+    Ask *agent*'s model to continue *messages*.
+
+    The tools of the skills that the turn has loaded follow behind the agent's own. They are part of
+    what thinking is bound to, so thinking from before is left out then.
+    """
     definition = agent.definition
     prompt = agent.prompt(kind)
     return ModelRequest(
@@ -18,10 +25,10 @@ def build_request(agent: Agent, kind: TurnKind, messages: Sequence[Message]) -> 
         system=prompt.text,
         messages=messages,
         max_tokens=definition.model.max_tokens,
-        tools=agent.tool_specs,
+        tools=agent.tool_specs(loaded),
         thinking=agent.thinking,
         output_schema=definition.output_schema,
-        prefix=prompt.prefix,
+        prefix=agent.prefix(kind, loaded),
     )
 
 

@@ -1,7 +1,7 @@
 """The live agents of a project, kept current with its files."""
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 
 from runner.core.errors import NotFound
@@ -30,10 +30,12 @@ class Catalog:
         load: Callable[[], Project],
         client_of: Callable[[str], ModelClient],
         tool_of: Callable[[ToolDefinition, ResolvedAgent], Tool],
+        skill_tools_of: Callable[[ResolvedAgent], Iterable[Tool]],
     ) -> None:
         self._load = load
         self._client_of = client_of
         self._tool_of = tool_of
+        self._skill_tools_of = skill_tools_of
         self._lock = Lock()
         self._read: Project | None = None
         self._good: Project | None = None
@@ -113,11 +115,24 @@ class Catalog:
         agent = Agent.of(
             definition,
             client=self._client_of(definition.model.client),
-            tools={tool.name: self._tool_of(tool, definition) for tool in definition.tools},
+            tools=self._always(definition),
             inline=inline,
+            loadable={
+                skill.name: self._tools(skill.tools, definition)
+                for skill in definition.available_skills
+            },
         )
         with self._lock:
             return self._agents.setdefault(content_hash, agent)
+
+    def _always(self, definition: ResolvedAgent) -> dict[str, Tool]:
+        """Make the tools that an agent has whatever it loads."""
+        listed = [*definition.tools, *(tool for one in definition.skills for tool in one.tools)]
+        by_skills = {tool.spec.name: tool for tool in self._skill_tools_of(definition)}
+        return {**self._tools(listed, definition), **by_skills}
+
+    def _tools(self, tools: Iterable[ToolDefinition], definition: ResolvedAgent) -> dict[str, Tool]:
+        return {tool.name: self._tool_of(tool, definition) for tool in tools}
 
     def _current(self) -> Project:
         with self._lock:

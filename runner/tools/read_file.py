@@ -2,7 +2,6 @@
 
 import os
 import stat
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,7 @@ from runner.definitions.tool import BuiltinTool
 from runner.tools.confined import open_beneath
 from runner.tools.rules import rules_of
 from runner.tools.surroundings import Surroundings
+from runner.tools.windows import WINDOW_PARAMETERS, window
 
 _DESCRIPTION: Final = (
     "Read a text file, whole or some of its lines, or list a folder. A long file is best read in"
@@ -30,8 +30,7 @@ _PARAMETERS: Final[dict[str, JsonValue]] = {
             "type": "string",
             "description": "The file or folder, relative to the outermost one, which is '.'.",
         },
-        "offset": {"type": "integer", "minimum": 1, "description": "The first line, from 1."},
-        "limit": {"type": "integer", "minimum": 1, "description": "How many lines at most."},
+        **WINDOW_PARAMETERS,
     },
     "required": ["path"],
     "additionalProperties": False,
@@ -101,7 +100,7 @@ class ReadFile:
                 raise ToolError(f"{path!r} is neither a file nor a folder")
             content = self._content(descriptor, path)
         lines = content.removesuffix("\n").split("\n") if content else []
-        return {"path": path, "lines": len(lines), **_window(lines, arguments, path)}
+        return {"path": path, "lines": len(lines), **window(lines, arguments, path)}
 
     def _content(self, descriptor: int, path: str) -> str:
         with open(descriptor, "rb", closefd=False) as file:
@@ -109,22 +108,6 @@ class ReadFile:
         if len(content) > self.max_bytes:
             raise ToolError(f"{path!r} is longer than the {self.max_bytes:,} bytes that are read")
         return content.decode(errors="replace")
-
-
-def _window(lines: Sequence[str], arguments: JsonObject, path: str) -> JsonObject:
-    offset, limit = _number(arguments, "offset", 1), _number(arguments, "limit", len(lines))
-    if offset > max(len(lines), 1):
-        raise ToolError(f"{path!r} has {len(lines)} lines, so none from line {offset} on")
-    shown = lines[offset - 1 :][:limit]
-    text = "\n".join(shown)
-    if len(shown) == len(lines):
-        return {"text": text}
-    return {"from_line": offset, "to_line": offset + len(shown) - 1, "text": text}
-
-
-def _number(arguments: JsonObject, name: str, default: int) -> int:
-    value = arguments.get(name)
-    return int(value) if isinstance(value, int | float) else default
 
 
 def _listing(descriptor: int) -> JsonObject:

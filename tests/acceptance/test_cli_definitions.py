@@ -292,6 +292,7 @@ def test_the_schemas_are_written_where_definitions_look_for_them(program: Progra
         "agent.schema.json",
         "config.schema.json",
         "definition.schema.json",
+        "skill.schema.json",
         "tool.schema.json",
     ]
     assert sorted(done.out.splitlines()) == sorted(f"wrote {path}" for path in written)
@@ -351,3 +352,41 @@ def test_nothing_is_written_over_or_outside(
     assert said in done.err
     assert before == {path: path.read_bytes() for path in before}
     assert len(before) == sum(path.is_file() for path in program.root.rglob("*"))
+
+
+def test_a_new_skill_is_read_and_counted(program: Program) -> None:
+    made = program.run("new", "skill", "house-style")
+    program.write(
+        "agents/writer.yaml",
+        "name: writer\ndescription: Writes.\nskills: [house-style]\navailable_skills: [plain]\n",
+    )
+    program.write(
+        "agents/plain.yaml", "kind: skill\nname: plain\ndescription: Plain.\ncontent: Be plain.\n"
+    )
+
+    assert made.code == 0
+    assert made.out.startswith("wrote agents/skills/house-style/SKILL.md\n")
+    assert program.run("validate").out == "2 agents, no tools, 2 skills, no problems\n"
+    assert program.run("validate", "--json").document["skills"] == 2
+    writer = next(a for a in program.run("agents", "--json").document if a["name"] == "writer")
+    assert (writer["skills"], writer["available_skills"]) == (["house-style"], ["plain"])
+
+
+def test_the_functions_of_tools_in_skills_are_imported(program: Program) -> None:
+    program.write(
+        "agents/carving.yaml",
+        "kind: skill\nname: carving\ndescription: c\ncontent: d\n"
+        "tools: [{name: carve, python: 'python:carve'}]\n",
+    )
+    program.write(
+        "agents/carver.yaml",
+        "skills: [{name: b, description: c, content: d,"
+        " tools: [{name: e, python: 'python:no'}]}]\n",
+    )
+    program.write("python/python.py", "")
+
+    done = program.run("validate", "--import")
+
+    assert done.code == 1
+    assert "agents/carving.yaml:5:31" in done.out
+    assert "agents/carver.yaml:1:74" in done.out

@@ -261,6 +261,21 @@ def test_the_preview_shows_the_request_and_how_large_it_is(program: Program) -> 
     assert not (program.root / "runner.db").exists()
 
 
+def test_the_sizes_of_a_preview_are_shown_by_themselves(program: Program) -> None:
+    shown = program.run("preview", "hello", "good morning", "--sizes")
+    sizes = program.run("preview", "hello", "good morning", "--sizes", "--json").document
+
+    assert "Answer with a greeting." not in shown.out
+    first, *rows = [line.split() for line in shown.out.splitlines()]
+    assert first[:2] == ["PIECE", "CHARACTERS"]
+    assert [row[0] for row in rows] == [*(size["name"] for size in sizes), "total"]
+    assert rows[-1][1].replace(",", "") == str(sum(size["characters"] for size in sizes))
+    assert {"system.agent", "system.task", "messages.user", "messages.context"} <= {
+        size["name"] for size in sizes
+    }
+    assert all(0 < size["estimated_tokens"] < size["characters"] for size in sizes)
+
+
 def test_the_preview_of_a_task_and_of_a_conversation_differ(program: Program) -> None:
     task = program.run("preview", "hello", "hi", "--json").document
     chat = program.run("preview", "hello", "hi", "--chat", "--json").document

@@ -9,6 +9,7 @@ from dataclasses import fields
 from datetime import timedelta
 from enum import Enum
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from pydantic import BaseModel
@@ -29,7 +30,7 @@ from runner.core import errors
 from runner.core.authorization import Action
 from runner.core.jsonvalue import JsonObject
 from runner.core.states import ExecutionStatus, TurnStatus
-from runner.definitions.agent import AgentDefinition, Limits, PromptSettings
+from runner.definitions.agent import AgentDefinition, Limits, PromptSection, PromptSettings
 from runner.definitions.codes import Code
 from runner.definitions.condition import DECLARED
 from runner.definitions.config import (
@@ -50,6 +51,8 @@ from runner.definitions.project import load_project
 from runner.definitions.report import as_text
 from runner.definitions.scalars import parse_duration
 from runner.definitions.secret import Secret
+from runner.definitions.skill import RESERVED_TOOLS, SkillDefinition
+from runner.definitions.skill_header import KEYS
 from runner.definitions.snapshot import ResolvedLimits, resolve
 from runner.definitions.tool import (
     COORDINATION_TOOLS,
@@ -70,6 +73,7 @@ NAMED_FILES = {
     "agents/schemas/translation.json": '{"type": "object"}\n',
     "agents/letters/first.txt": "Dear reader,\n",
     "agents/_offline/first.yaml": "[]\n",
+    "agents/skills/house-style/examples/delivery.md": "Dear Ms Berg,\n",
 }
 #: What examples want to be set.
 ENVIRON = {"ANTHROPIC_API_KEY": "none"}
@@ -83,8 +87,8 @@ def project_of(each: Page, root: Path) -> Path:
         **NAMED_FILES,
         "config.yaml": (REPOSITORY / "config.yaml").read_text("utf-8"),
         **{
-            block.path: block.text
-            for language in ("yaml", "python")
+            block.path: block.content
+            for language in ("yaml", "python", "markdown")
             for block in each.blocks(language)
             if block.path not in {"", "config.yaml"}
         },
@@ -188,6 +192,7 @@ def public(kind: type) -> set[str]:
 
 CONTEXT = {field.name for field in fields(ToolContext) if not field.name.startswith("_")}
 PARTS = {"database", "broker", "worker", "clients", "models", "defaults"}
+SKILLS = "docs/skills.md"
 AGENTS, CONFIG, SCRIPTS = "docs/agents.md", "docs/config.md", "docs/scripts.md"
 POLICIES = "docs/policies.md"
 DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
@@ -198,7 +203,11 @@ DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
     [
         (table(AGENTS, "Keys of an agent"), own(AgentDefinition)),
         (table(AGENTS, "Limits"), dotted("limits", Limits)),
-        (table(AGENTS, "Prompts"), dotted("prompt", PromptSettings)),
+        (table(AGENTS, "Prompts"), set(get_args(PromptSection))),
+        (table(AGENTS, "Prompts", 1), dotted("prompt", PromptSettings)),
+        (table(SKILLS, "As a folder"), set(KEYS)),
+        (table(SKILLS, "In YAML"), own(SkillDefinition)),
+        (table(SKILLS, "What an agent does with skills"), RESERVED_TOOLS),
         (table(AGENTS, "Starting, waiting, writing"), set(COORDINATION_TOOLS)),
         (
             table(AGENTS, "Starting, waiting, writing", 1),
@@ -268,6 +277,7 @@ def properties_of(schema: JsonObject) -> set[str]:
         (table(AGENTS, "Limits"), ResolvedLimits),
         (table(AGENTS, "Keys of every tool"), CommonToolKeys),
         (table(AGENTS, "`read_file`"), BuiltinTool),
+        (table(SKILLS, "In YAML"), SkillDefinition),
         (table(CONFIG, "The config"), Config),
         (table(CONFIG, "Database"), DatabaseConfig),
         (table(CONFIG, "Broker"), BrokerConfig),

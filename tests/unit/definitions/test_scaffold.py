@@ -5,7 +5,7 @@ import pytest
 from runner.core.errors import UsageError
 from runner.definitions.config import Config
 from runner.definitions.config_loader import load_config
-from runner.definitions.scaffold import new_agent, new_policy, new_tool, write_new
+from runner.definitions.scaffold import new_agent, new_policy, new_skill, new_tool, write_new
 from tests.unit.definitions.projects import load
 
 
@@ -54,6 +54,21 @@ def test_a_new_tool_comes_with_its_function(name: str, module: str, tmp_path: Pa
     project = load(tmp_path, {"config.yaml": "python_modules: [agents/python]\n"})
     assert project.problems == ()
     assert list(project.registry.tools) == [name]
+
+
+def test_a_new_skill_is_valid_as_it_stands(tmp_path: Path) -> None:
+    write_new(new_skill("house-style", root=tmp_path, config=Config()))
+
+    assert (tmp_path / "agents/skills/house-style/SKILL.md").is_file()
+    project = load(tmp_path, {})
+    assert project.problems == ()
+    assert "# House style" in (project.registry.skill("house-style").content or "")
+
+
+@pytest.mark.parametrize("name", ["house_style", "-a", "a-", "a--b", "A", "", "x" * 65])
+def test_a_bad_name_of_a_skill_is_refused(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a"):
+        new_skill(name, root=tmp_path, config=Config())
 
 
 @pytest.mark.parametrize("name", ["", "A", "-a", "a b", "../a", "a\n", "x" * 65])
