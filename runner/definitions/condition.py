@@ -1,7 +1,7 @@
 """Conditions of rules: what they may speak of, what they may cost, and how they are compiled."""
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib import import_module
@@ -155,11 +155,6 @@ class _Copier:
 
 class Condition(Protocol):
     """A compiled condition."""
-
-    @property
-    def names(self) -> Collection[str]:
-        """Those of the declared names that it uses."""
-        ...
 
     def holds(self, inputs: Inputs) -> bool:
         """

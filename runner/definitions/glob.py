@@ -1,6 +1,7 @@
 """Patterns in which a `*` stands for any characters, and nothing else stands for anything."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 
@@ -39,5 +40,12 @@ class Glob:
 
 def covers(wider: str, narrower: str) -> bool:
     """Whether one pattern matches all that another does."""
+    if wider == narrower or "*" not in wider:
+        return wider == narrower
     # A star of the narrower one is a character that only a star of the wider one matches.
-    return Glob.of(wider).matches(narrower)
+    return _known(wider).matches(narrower)
+
+
+@lru_cache(maxsize=4_096)
+def _known(pattern: str) -> Glob:
+    return Glob.of(pattern)

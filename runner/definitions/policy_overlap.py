@@ -55,17 +55,27 @@ def _decides_first(rules: Sequence[PolicyRule], one: int, other: int) -> bool:
 
 def _covers(wider: PolicyRule, narrower: PolicyRule) -> bool:
     return (
-        _covers_texts(wider.actions, narrower.actions)
+        wider.when in {None, narrower.when}
+        and _covers_keys(wider, narrower)
+        and _covers_texts(wider.actions, narrower.actions)
         and _covers_texts(wider.tools, narrower.tools)
         and _covers_texts(wider.agents, narrower.agents)
         and _covers_choices(wider.principals, narrower.principals)
         and _covers_choices(wider.arguments, narrower.arguments)
-        and wider.when in {None, narrower.when}
+    )
+
+
+def _covers_keys(wider: PolicyRule, narrower: PolicyRule) -> bool:
+    """Whether a rule asks for nothing that another does not, which is told before all else."""
+    return (
+        (wider.agents is None or narrower.agents is not None)
+        and (wider.principals is None or narrower.principals is not None)
+        and (wider.arguments is None or narrower.arguments is not None)
     )
 
 
 def _covers_texts(wider: Sequence[str] | None, narrower: Sequence[str] | None) -> bool:
-    if wider is None:
+    if wider is None or wider == narrower:
         return True
     return narrower is not None and all(any(covers(w, n) for w in wider) for n in narrower)
 
@@ -74,10 +84,12 @@ def _covers_choices(
     wider: Mapping[str, Sequence[JsonScalar]] | None,
     narrower: Mapping[str, Sequence[JsonScalar]] | None,
 ) -> bool:
+    if wider is None:
+        return True
     known = narrower or {}
     return all(
         key in known and all(any(_covers_value(w, n) for w in choices) for n in known[key])
-        for key, choices in (wider or {}).items()
+        for key, choices in wider.items()
     )
 
 

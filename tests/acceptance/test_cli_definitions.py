@@ -292,6 +292,7 @@ def test_the_schemas_are_written_where_definitions_look_for_them(program: Progra
         "agent.schema.json",
         "config.schema.json",
         "definition.schema.json",
+        "policy.schema.json",
         "skill.schema.json",
         "tool.schema.json",
     ]

@@ -1,9 +1,13 @@
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from typing import cast
 
+import cel
 import pytest
 
 from runner.core.errors import BadCondition, ConditionFailed
+from runner.definitions.cel_program import CelCondition
+from runner.definitions.cel_text import Sketch
 from runner.definitions.condition import DECLARED, FUNCTIONS, MAX_LENGTH, METHODS, Inputs, compiled
 
 NOTHING: Mapping[str, object] = {
@@ -189,6 +193,37 @@ def test_loops_beside_one_another_are_affordable() -> None:
     text = "arguments.x.all(i, i > 0) && arguments.x.exists(i, i > 1) || arguments.x.all(i, i < 0)"
 
     assert holds(text, arguments={"x": [1, 2] * 1_000})
+
+
+class PanicException(BaseException):
+    """What the language's library raises where it fails in a way that was not foreseen."""
+
+
+class Failing:
+    """A program that raises."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error = error
+
+    def variables(self) -> list[str]:
+        return []
+
+    def execute(self, _: object) -> object:
+        raise self._error
+
+
+def failing(error: BaseException) -> CelCondition:
+    return CelCondition(cast("cel.Program", Failing(error)), Sketch())
+
+
+def test_a_library_that_gives_up_is_a_condition_that_failed() -> None:
+    with pytest.raises(ConditionFailed, match="cannot be evaluated"):
+        failing(PanicException()).holds(Inputs(NOTHING))
+
+
+def test_an_interruption_is_none() -> None:
+    with pytest.raises(KeyboardInterrupt):
+        failing(KeyboardInterrupt()).holds(Inputs(NOTHING))
 
 
 def test_one_condition_serves_many_threads() -> None:
