@@ -17,6 +17,9 @@ RunnerError
     KeyConflict
     LimitReached
     InputsArrived
+    ApprovalAnswered
+  AuthorizationError
+    NotPermitted
   DispatchFailed
   ModelError
     ModelUnavailable
@@ -119,6 +122,18 @@ class LimitReached(ConflictError):
 
 class InputsArrived(ConflictError):
     """The turn was about to end when it was steered; nothing was stored, and it goes on."""
+
+
+class ApprovalAnswered(ConflictError):
+    """The approval was answered before; the message says how and by whom."""
+
+
+class AuthorizationError(RunnerError):
+    """The policies in force do not allow this."""
+
+
+class NotPermitted(AuthorizationError):
+    """The caller's principal may not do this; the message gives the reason."""
 
 
 class DispatchFailed(RunnerError):

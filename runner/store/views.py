@@ -5,14 +5,17 @@ from typing import Final
 
 from sqlalchemy import Select, bindparam, func, select
 
+from runner.core.approvals import Approval
 from runner.core.coordination import Input
 from runner.core.errors import NotFound
-from runner.core.ids import ConversationId, TurnId
+from runner.core.ids import ApprovalId, ConversationId, TurnId
 from runner.core.messages import Message
-from runner.core.ports import TurnFilter
+from runner.core.ports import ApprovalFilter, TurnFilter
 from runner.core.records import Conversation, Event, ToolExecution, Turn
 from runner.core.states import TurnStatus
+from runner.store.answering import find_approval
 from runner.store.codec import (
+    approval_from,
     conversation_from,
     event_from,
     execution_from,
@@ -25,6 +28,7 @@ from runner.store.database import Database
 from runner.store.reaching import TREE
 from runner.store.statements import SELECT_EXECUTIONS, get_turn
 from runner.store.tables import (
+    ApprovalRow,
     ConversationRow,
     EventRow,
     InputRow,
@@ -120,6 +124,13 @@ class SqlViews:
         rows = self._database.rows(SELECT_EXECUTIONS, {"turn": turn_id})
         return [execution_from(row) for row in rows]
 
+    def approval(self, approval_id: ApprovalId) -> Approval:
+        return find_approval(self._database, approval_id)
+
+    def approvals(self, which: ApprovalFilter) -> Sequence[Approval]:
+        """Return approvals: open ones that were asked first come first, answered ones last."""
+        return [approval_from(row) for row in self._database.rows(_asked(which))]
+
     def inputs(self, turn_id: TurnId) -> Sequence[Input]:
         """Return every input that a turn was given, in order."""
         rows = self._database.rows(_SELECT_INPUTS, {"turn": turn_id})
@@ -145,4 +156,18 @@ def _matching(which: TurnFilter) -> Select[TurnRow]:
         statement = statement.where(TurnRow.conversation_id == which.conversation_id)
     if which.roots:
         statement = statement.where(TurnRow.parent_id.is_(None))
+    return statement.limit(which.limit)
+
+
+def _asked(which: ApprovalFilter) -> Select[ApprovalRow]:
+    statement = select(ApprovalRow)
+    if which.turn_id is not None:
+        statement = statement.where(ApprovalRow.turn_id == which.turn_id)
+    if which.answered:
+        is_answered = ApprovalRow.answered_at.is_not(None)
+        statement = statement.order_by(is_answered, ApprovalRow.asked_at, ApprovalRow.id)
+    else:
+        statement = statement.where(ApprovalRow.answered_at.is_(None)).order_by(
+            ApprovalRow.asked_at, ApprovalRow.id
+        )
     return statement.limit(which.limit)
