@@ -153,8 +153,9 @@ class Journal(Protocol):
 
         A write that leaves the turn waiting stores the edges; when nothing awaited is open any
         more, or an approval was answered that the writer knows as open, or the turn waits for
-        approvals alone and was given input, it is stored as pending instead. A write that ends the turn ends the waits for
-        it, and each turn that waited for nothing else is pending in the same transaction.
+        approvals alone and was given input, it is stored as pending instead. A write that ends the
+        turn ends the waits for it, and each turn that waited for nothing else is pending in the
+        same transaction.
 
         Raises:
             ClaimLost: The claim is no longer the turn's.

@@ -22,7 +22,7 @@ class TurnStatus(StrEnum):
     PREPARED = "prepared"  #: Stored and shown, not submitted.
     PENDING = "pending"  #: Ready, or due later, until a worker claims it.
     RUNNING = "running"  #: Claimed; exactly one execution may write to it.
-    WAITING = "waiting"  #: Holds no worker until the turns it waits for have ended, or people answered.
+    WAITING = "waiting"  #: Holds no worker until other turns have ended or people answered.
     PAUSED = "paused"  #: Stopped by a person; only resume continues it.
     STALE = "stale"  #: Ran inline in a process that died; a person decides with resume or cancel.
     COMPLETED = "completed"  #: Ended with a result.

@@ -83,6 +83,7 @@ class Launcher:
             launched_by=launched_by,
             depth=parent.place.depth + 1,
             limits=parent.place.limits,
+            ancestors=parent.lineage,
         )
         return NewTurn(
             id=turn_id,

@@ -1,7 +1,7 @@
 """How people answer approvals."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, assert_never
 
 from sqlalchemy import Connection, bindparam, case, exists, select, update
 
@@ -156,13 +156,18 @@ def _answered(approval: Approval, status: TurnStatus | None) -> Answered:
 
 
 def _too_late(approval: Approval) -> ApprovalAnswered:
+    return ApprovalAnswered(f"approval {approval.id!r} {_became(approval)}")
+
+
+def _became(approval: Approval) -> str:
     match approval.answer:
         case None | Answer.EXPIRED:
-            said = "has expired, which denies the call"
+            return "has expired, which denies the call"
         case Answer.WITHDRAWN:
-            said = "was withdrawn, because its turn has no use for it any more"
-        case Answer.APPROVED | Answer.DENIED as answer:
+            return "was withdrawn, because its turn has no use for it any more"
+        case Answer.APPROVED | Answer.DENIED:
             by = approval.answered_by
             who = "somebody" if by is None else dump_json(by)
-            said = f"was {answer.value} by {who} before"
-    return ApprovalAnswered(f"approval {approval.id!r} {said}")
+            return f"was {approval.answer.value} before, by {who}"
+        case _:
+            assert_never(approval.answer)

@@ -24,7 +24,7 @@ _SELECT_DEADLINE: Final = (
 
 def _within_deadline(instant: ColumnElement[datetime]) -> ColumnElement[datetime]:
     """Bring *instant* forward to the end of the turn's time, after which no answer helps it."""
-    return case((_SELECT_DEADLINE < instant, _SELECT_DEADLINE), else_=instant)
+    return case((instant > _SELECT_DEADLINE, _SELECT_DEADLINE), else_=instant)
 
 
 _INSERT: Final = (

@@ -83,17 +83,14 @@ _call_counts = (
     .subquery("call_counts")
 )
 _answers = aliased(_sections, name="answers")
-_in_call_order = (
-    select(
-        ToolExecutionRow.turn_id,
-        ToolExecutionRow.id,
-        ToolExecutionRow.position,
-        func.row_number()
-        .over(partition_by=ToolExecutionRow.turn_id, order_by=ToolExecutionRow.position)
-        .label("place"),
-    )
-    .subquery("in_call_order")
-)
+_in_call_order = select(
+    ToolExecutionRow.turn_id,
+    ToolExecutionRow.id,
+    ToolExecutionRow.position,
+    func.row_number()
+    .over(partition_by=ToolExecutionRow.turn_id, order_by=ToolExecutionRow.position)
+    .label("place"),
+).subquery("in_call_order")
 # A call that somebody had to approve is passed over until then, and by the calls behind it.
 _results_in_call_order = (
     select(

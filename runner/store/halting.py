@@ -24,9 +24,7 @@ _PAUSE: Final = _OF_THESE.values(status=TurnStatus.PAUSED, not_before=None, due_
 _REQUEST_PAUSE: Final = _OF_THESE.values(pause_requested=true())
 #: What waits for people alone is claimed once more, to see whether there is something else to do.
 _WAITS_ON: Final = (
-    has_status(TurnRow.status, TurnStatus.PAUSED)
-    & (TurnRow.open_waits > 0)
-    & ~has_unread_answer()
+    has_status(TurnRow.status, TurnStatus.PAUSED) & (TurnRow.open_waits > 0) & ~has_unread_answer()
 )
 _RESUME: Final = _OF_THESE.values(
     status=case((_WAITS_ON, as_status(TurnStatus.WAITING)), else_=as_status(TurnStatus.PENDING)),

@@ -16,7 +16,7 @@ from sqlalchemy import (
 )
 
 from runner.core.jsonvalue import storable_text
-from runner.core.records import StepWrite, Turn
+from runner.core.records import ExecutionMove, StepWrite, ToolExecution, Turn
 from runner.core.states import ExecutionStatus, TurnStatus, ensure_move
 from runner.store.clock import db_now, db_now_plus
 from runner.store.codec import Columns, error_to_json, to_json_or_null, usage_to_json
@@ -140,7 +140,7 @@ def _waiting(write: StepWrite) -> Columns:
 
 def _waits_for_people_alone(write: StepWrite) -> bool:
     """Say that no other turn is waited for, as far as the writer knows."""
-    working = (*write.planned, *write.moves)
+    working: list[ToolExecution | ExecutionMove] = [*write.planned, *write.moves]
     awaits = any(execution.status is ExecutionStatus.WAITING for execution in working)
     return not awaits and not write.turn.open_waits
 

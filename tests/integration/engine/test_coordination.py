@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from runner.core.authorization import Action
 from runner.core.errors import KeyConflict, NotFound
 from runner.core.ids import ConversationId, ExecutionId, TurnId
 from runner.core.jsonvalue import JsonObject
@@ -15,7 +16,7 @@ from runner.core.ports import TurnFilter
 from runner.core.records import Turn
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.core.tooling import Tool, ToolContext
-from runner.engine.coordination import CoordinationTool
+from runner.engine.coordination import CoordinationTool, coordination_rules
 from runner.engine.driver import Pace
 from runner.store.store import Store
 from tests.fakes.agents import make_agent
@@ -41,6 +42,7 @@ class Late:
         self.tool: Tool = CoordinationTool(
             spec=ToolSpec(name=name, description=name, parameters={"type": "object"}),
             act=self._run,
+            rules=coordination_rules(Action(name)),
         )
 
     def _run(self, arguments: JsonObject, context: ToolContext) -> JsonObject:

@@ -3,11 +3,12 @@
 from dataclasses import replace
 from typing import Final
 
+from runner.core.authorization import Action
 from runner.core.jsonvalue import JsonObject
 from runner.core.model import ToolSpec
 from runner.core.tooling import Recovery, ToolContext, ToolRules
 from runner.definitions.snapshot import ResolvedLimits
-from runner.engine.coordination import CoordinationTool
+from runner.engine.coordination import CoordinationTool, coordination_rules
 from runner.store.store import Store
 from tests.fakes.agents import make_agent
 from tests.fakes.client import FakeClient, calls, says
@@ -36,6 +37,7 @@ def live(store: Store) -> None:
     launch = CoordinationTool(
         spec=ToolSpec(name="launch_agent", description="", parameters={"type": "object"}),
         act=lambda arguments, context: bench.coordination.launch(arguments, context),  # noqa: PLW0108 - the bench is made below
+        rules=coordination_rules(Action.LAUNCH_AGENT),
     )
     safe = FakeTool("safe", _remark, rules=ToolRules(recovery=Recovery.REPLAY_SAFE))
     parent = make_parent(
