@@ -44,8 +44,9 @@ def ask(draft: Draft, run_id: ExecutionId) -> None:
 
 def ask_together(draft: Draft) -> None:
     """Have people asked about all calls of a new response that need it, at the same time."""
+    state = draft.state
     for run in draft.write.planned:
-        if run.status is ExecutionStatus.PLANNED and draft.state.asks_about(run):
+        if run.status is ExecutionStatus.PLANNED and state.asks_about(run):
             ask(draft, run.id)
 
 

@@ -95,8 +95,10 @@ def join(draft: Draft, run_id: ExecutionId, turn_ids: Sequence[TurnId]) -> None:
 def collect(draft: Draft, outcomes: Mapping[TurnId, Outcome]) -> None:
     """Answer the calls that other turns worked on, in call order, and go on."""
     for run in draft.state.open_executions:
-        if run.status is not ExecutionStatus.WAITING:
+        if run.status is ExecutionStatus.ASKING:
             continue
+        if run.status is not ExecutionStatus.WAITING:
+            break
         found = [outcomes[turn_id] for turn_id in run.awaits if turn_id in outcomes]
         status, result = _result(draft, run, found)
         answer(draft, run.id, status, result)

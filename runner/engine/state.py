@@ -100,10 +100,11 @@ class State:
                 is_joining, is_apart = True, not delegates
             elif self._is_asking(run):
                 is_apart = is_apart or not delegates
-            elif is_joining and (is_apart or not delegates):
-                return None
             else:
-                return run if self._room or not delegates else None
+                may_follow = not is_joining or not is_apart
+                fans_out = delegates and run.status is not ExecutionStatus.WAITING
+                fits = self._room > 0 if fans_out else not is_joining
+                return run if may_follow and fits else None
         return None
 
     def _group(self, first: OpenCall | None) -> tuple[ExecutionId, ...]:
@@ -129,7 +130,7 @@ class State:
     @property
     def _room(self) -> int:
         """How many more children may be at work at the same time."""
-        at_work = sum(run.status is ExecutionStatus.WAITING for run in self.open_executions)
+        at_work = sum(map(self._is_awaited, self.open_executions))
         return max(self.turn.place.limits.max_fan_out - at_work, 0)
 
     def _is_awaited(self, run: ToolExecution) -> bool:

@@ -10,7 +10,7 @@ from runner.core.ids import TurnId, WorkerId
 from runner.core.messages import Role
 from runner.core.model import Delta, ModelRequest, ModelResponse, RenderedRequest
 from runner.core.ports import ModelClient
-from runner.core.records import ClaimedTurn, Committed, NewTurn, StepWrite, Turn
+from runner.core.records import ClaimedTurn, Committed, NewEvent, NewTurn, StepWrite, Turn
 from runner.core.tooling import Cancellation
 from runner.store.database import Database
 from runner.store.deliveries import SqlDeliveries
