@@ -18,7 +18,7 @@ from runner.store.tables import ApprovalRow, ToolExecutionRow, TurnRow
 
 _ASKER: Final = aliased(TurnRow, name="asker")
 _SELECT_DEADLINE: Final = (
-    select(_ASKER.deadline_at).where(_ASKER.id == bindparam("turn_id")).scalar_subquery()
+    select(_ASKER.deadline_at).where(_ASKER.id == bindparam("asker")).scalar_subquery()
 )
 
 

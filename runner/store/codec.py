@@ -140,7 +140,7 @@ def ancestors_to_json(ancestors: Sequence[AgentRef]) -> str:
 
 
 def approval_columns(turn_id: TurnId, new: NewApproval) -> Columns:
-    """Return the columns of an approval but its times; `expires` is in seconds."""
+    """Return the columns of an approval, and for its times the turn and seconds to answer."""
     question = new.question
     return {
         "id": new.id,
@@ -155,6 +155,7 @@ def approval_columns(turn_id: TurnId, new: NewApproval) -> Columns:
         "source": _text_or_null(question.source),
         "layer": _text_or_null(question.layer),
         "reason": storable_text(question.reason),
+        "asker": turn_id,
         "expires": new.expires.total_seconds(),
     }
 
