@@ -19,6 +19,8 @@ import redis
 from psycopg import sql
 from sqlalchemy import URL, make_url
 
+from runner.store.tables import Table
+
 POSTGRES: Final = "RUNNER_TEST_POSTGRES_URL"
 REDIS: Final = "RUNNER_TEST_REDIS_URL"
 RABBITMQ: Final = "RUNNER_TEST_RABBITMQ_URL"
@@ -60,19 +62,22 @@ def rabbitmq_server() -> str:
 
 
 @contextmanager
-def new_database(server: str) -> Iterator[str]:
+def new_database(server: str, *, outlives_server: bool = False) -> Iterator[str]:
     """Lend the URL of an empty database on *server*, dropped with whoever still uses it."""
     url = make_url(server)
     name = f"runner_test_{uuid4().hex}"
     with _connected(url) as connection:
-        connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+        database = sql.Identifier(name)
+        connection.execute(sql.SQL("CREATE DATABASE {}").format(database))
+        if not outlives_server:
+            # No commit need wait for the disk.
+            quick = sql.SQL("ALTER DATABASE {} SET synchronous_commit TO off")
+            connection.execute(quick.format(database))
     try:
         yield url.set(database=name).render_as_string(hide_password=False)
     finally:
         with _connected(url) as connection:
-            connection.execute(
-                sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name))
-            )
+            connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(database))
 
 
 def empty_tables(url: str) -> None:
@@ -82,7 +87,10 @@ def empty_tables(url: str) -> None:
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-        connection.execute("TRUNCATE conversations, definitions CASCADE")
+        # Much quicker than TRUNCATE, which makes new files.
+        tables = reversed(Table.metadata.sorted_tables)
+        for table in tables:
+            connection.execute(sql.SQL("DELETE FROM {}").format(sql.Identifier(table.name)))
 
 
 def _connected(url: URL) -> psycopg.Connection:

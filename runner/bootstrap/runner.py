@@ -320,7 +320,7 @@ class Runner:
         """
         delivery = self._wiring.courier.send(
             key=key or new_delivery_id(),
-            source=None,
+            sender=None,
             destination=ConversationId(conversation_id),
             text=_said(text),
         )

@@ -10,6 +10,8 @@ from runner.core.records import Turn
 
 #: Seconds between two looks: a signal that comes right before a wait is only seen after it.
 _PAUSE: Final = 0.2
+#: Seconds that work which holds nothing has to notice that it shall end.
+_PATIENCE: Final = 5.0
 
 
 def in_foreground(
@@ -27,7 +29,7 @@ def in_foreground(
         look: Called again and again meanwhile.
 
     Raises:
-        KeyboardInterrupt: There was nothing to hand back, or it took too long.
+        KeyboardInterrupt: The work did not let go, or ctrl-c was pressed again.
     """
     heartbeat = runner.wiring.heartbeat
     done: Future[Turn] = Future()
@@ -36,7 +38,7 @@ def in_foreground(
         turn = _result(done, look)
     except KeyboardInterrupt:
         heartbeat.ask_back(at_once=True)
-        if not heartbeat.held:
+        if not heartbeat.held and wait([done], timeout=_PATIENCE).not_done:
             raise
         turn = _result(done, look)
     return runner.tree(turn.id)

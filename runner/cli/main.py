@@ -16,6 +16,7 @@ from typing_extensions import override
 from runner.cli.commands import COMMANDS
 from runner.cli.failures import exit_code_of
 from runner.cli.logs import warnings_shown
+from runner.core.jsonvalue import storable_text
 
 
 class LazyGroup(TyperGroup):
@@ -46,7 +47,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _tolerate_any_text()
     debug = bool(os.environ.get("RUNNER_DEBUG"))
     command = get_command(_app())
-    given = None if arguments is None else list(arguments)
+    # What is no text is no id, no name and no message either, and no database would look for it.
+    given = [storable_text(each) for each in (sys.argv[1:] if arguments is None else arguments)]
     with warnings_shown(debug=debug):
         return exit_code_of(
             lambda: command.main(args=given, prog_name="runner", standalone_mode=False),

@@ -117,13 +117,13 @@ class Journal(Protocol):
     """How a turn is claimed and written to. Every write is fenced."""
 
     def claim(
-        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta, inline: bool = False
     ) -> ClaimedTurn | None:
         """
         Claim a pending, due turn that is first in its lane, or return None.
 
         A turn that is to be cancelled or whose deadline has passed is due whatever else it was to
-        wait for.
+        wait for. One claimed *inline* becomes stale, not pending, when its process dies.
         """
         ...
 
@@ -147,9 +147,11 @@ class Journal(Protocol):
         """Return what was asked for the turn's calls, answered or not."""
         ...
 
-    def commit(self, write: StepWrite) -> Committed:
+    def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         """
         Write one step, with everything it sets going: all of it or nothing.
+
+        A database that does not answer is tried again for as long as *insist* says so.
 
         A write that leaves the turn waiting stores the edges; when nothing awaited is open any
         more, or an approval was answered that the writer knows as open, or the turn waits for

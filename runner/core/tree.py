@@ -20,6 +20,8 @@ class TreeLimits:
     max_children: int = 50
     #: Sub-agents that one response may start at once.
     max_fan_out: int = 10
+    #: Messages and callbacks of turns that may lead from one to the next.
+    max_hops: int = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +43,8 @@ class Place:
     launched_by: ExecutionId | None = None
     #: Levels below the root.
     depth: int = 0
+    #: Messages and callbacks of turns that led here, one after another; none from a person counts.
+    hops: int = 0
     limits: TreeLimits = field(default_factory=TreeLimits)
     #: The agents of the turns above, the root's first: their policies apply here too.
     ancestors: Sequence[AgentRef] = ()

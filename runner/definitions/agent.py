@@ -57,6 +57,8 @@ class Limits(StrictModel):
     max_children: Count | None = None
     #: Sub-agents that one answer of the model may start at once.
     max_fan_out: Count | None = None
+    #: Messages and callbacks of turns that may lead from one conversation to the next.
+    max_hops: Count | None = None
 
 
 class PromptSettings(StrictModel):

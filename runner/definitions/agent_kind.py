@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path as FilePath
+from typing import get_args
 
 from pydantic import JsonValue
 
@@ -18,7 +19,7 @@ from runner.definitions.problem import Problem
 from runner.definitions.schema_files import check_inline, include
 from runner.definitions.sub_agents import check_loops, check_sub_agents
 from runner.definitions.surroundings import Surroundings
-from runner.definitions.tool import COORDINATION_TOOLS, ToolDefinition
+from runner.definitions.tool import COORDINATION_TOOLS, BuiltinTool, ToolDefinition
 from runner.definitions.variants import nearest
 
 _SCHEMA_KEYS = ("input_schema", "output_schema")
@@ -146,7 +147,13 @@ def _tool_hint(name: str, surroundings: Surroundings) -> str:
     if name in surroundings.agents:
         return "it is an agent: name it under sub_agents"
     meant = nearest(name, {**surroundings.tools, **COORDINATION_TOOLS})
-    return f"did you mean {meant!r}?" if meant else "define it in a file with kind: tool"
+    return f"did you mean {meant!r}?" if meant else _how_to_define(name)
+
+
+def _how_to_define(tool: str) -> str:
+    if tool in get_args(BuiltinTool.model_fields["builtin"].annotation):
+        return f"write {{name: {tool}, builtin: {tool}}} to have the builtin"
+    return "define it in a file with kind: tool"
 
 
 def _check_limits(

@@ -47,6 +47,7 @@ class ResolvedLimits(StrictModel):
     max_depth: Count = 3
     max_children: Count = 50
     max_fan_out: Count = 10
+    max_hops: Count = 20
 
 
 class SubAgent(StrictModel):

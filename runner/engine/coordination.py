@@ -72,10 +72,11 @@ class Coordination:
 
         Raises:
             NotFound: There is no such conversation.
+            LimitReached: Too many messages of turns led to this one.
         """
         delivery = self._courier.send(
             key=f"message:{context.execution_id}",
-            source=context.conversation_id,
+            sender=self._views.turn(context.turn_id),
             destination=ConversationId(str(arguments["conversation_id"])),
             text=str(arguments["text"]),
         )

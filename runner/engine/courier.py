@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from runner.core.coordination import Delivery, NewDelivery, Outcome
-from runner.core.errors import NotFound, RunnerError
+from runner.core.errors import LimitReached, NotFound, RunnerError
 from runner.core.ids import ConversationId, TurnId, new_delivery_id
 from runner.core.jsonvalue import canonical_json
 from runner.core.ports import Deliveries
@@ -24,17 +24,20 @@ class Courier:
         self._rules = rules
 
     def send(
-        self, *, key: str, source: ConversationId | None, destination: ConversationId, text: str
+        self, *, key: str, sender: Turn | None, destination: ConversationId, text: str
     ) -> Delivery:
         """
         Put a message into a conversation, or return what the same key put there before.
 
+        *sender* is the turn that writes; None for a person or an application.
+
         Raises:
             NotFound: There is no such conversation.
             KeyConflict: The key was used for something else.
+            LimitReached: Too many messages of turns led to this one.
         """
         return self._deliveries.deliver(
-            self._new(key=key, source=source, destination=destination, text=text)
+            self._new(key=key, sender=sender, destination=destination, text=text)
         )
 
     def settle(self, turn: Turn) -> TurnId | None:
@@ -52,12 +55,12 @@ class Courier:
                 return None
             new = self._new(
                 key=f"callback:{turn.id}",
-                source=turn.conversation_id,
+                sender=turn,
                 destination=turn.callback_to,
                 text=_report(turn),
             )
             delivery = self._deliveries.deliver(new, settles=turn.id, decided=ruling.decided)
-        except NotFound as error:
+        except (NotFound, LimitReached) as error:
             self._drop(turn, str(error))
         except RunnerError as error:
             # It is still owed; a sweep tries again.
@@ -75,20 +78,31 @@ class Courier:
         return [turn_id for turn_id in turns if turn_id is not None]
 
     def _new(
-        self, *, key: str, source: ConversationId | None, destination: ConversationId, text: str
+        self, *, key: str, sender: Turn | None, destination: ConversationId, text: str
     ) -> NewDelivery:
-        sender = f' from="{source}"' if source else ""
+        source = None if sender is None else sender.conversation_id
+        origin = f' from="{source}"' if source else ""
         # Text that writes our own closing tag stays inside the block.
         inner = text.replace("</message", "<\\/message")
-        message = f"<message{sender}>\n{inner}\n</message>"
+        message = f"<message{origin}>\n{inner}\n</message>"
         return NewDelivery(
             id=new_delivery_id(),
             key=key,
             source=source,
             destination=destination,
             text=text,
-            continuation=self._launcher.continuation(destination, message),
+            continuation=self._launcher.continuation(destination, message, hops=_hops(sender)),
         )
+
+
+def _hops(sender: Turn | None) -> int:
+    """Count the way of a message of *sender*."""
+    if sender is None:
+        return 0
+    hops, most = sender.place.hops + 1, sender.place.limits.max_hops
+    if hops > most:
+        raise LimitReached(path="limits.max_hops", limit=most)
+    return hops
 
 
 def _report(turn: Turn) -> str:

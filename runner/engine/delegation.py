@@ -4,14 +4,12 @@ from runner.core.errors import NotFound
 from runner.core.ids import ExecutionId, TurnId
 from runner.core.ports import Journal
 from runner.core.records import NewTurn
-from runner.core.states import ExecutionStatus
-from runner.engine.answers import answer, refuse
+from runner.engine.answers import refuse
 from runner.engine.calls import collect, join, settle, spawn
 from runner.engine.decide import Join, Spawn
 from runner.engine.draft import Draft
 from runner.engine.launch import Launcher
 from runner.engine.state import State
-from runner.tools import results
 
 
 def start_children(step: Spawn, state: State, launcher: Launcher) -> Draft:
@@ -24,8 +22,7 @@ def start_children(step: Spawn, state: State, launcher: Launcher) -> Draft:
             work = launcher.assign(state.agent, run.tool, run.arguments)
         except NotFound as error:
             if not children:
-                failed = results.raised(draft.call(run_id), error)
-                answer(draft, run_id, ExecutionStatus.FAILED, failed)
+                refuse(draft, run_id, f"not made: {error}")
                 settle(draft)
                 return draft
             # Its place comes once the children before it have ended.

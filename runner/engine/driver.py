@@ -88,7 +88,7 @@ class Driven:
     turn: Turn
     #: Turns to be looked at now, this one among them when it may go on at once.
     wake: Sequence[TurnId] = ()
-    #: Turns this one was waiting for when it failed without them.
+    #: Children this one was waiting for when it failed without them.
     abandoned: Sequence[TurnId] = ()
 
 
@@ -131,22 +131,21 @@ class Driver:
             on_delta=lambda delta: self._show_delta(turn_id, delta),
         )
         try:
-            agent = self._launcher.agent_of(claimed.turn)
+            state = self._load(claimed, self._launcher.agent_of(claimed.turn))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the turn
-            return self._put_off(claimed, deadline, error)
-        state = self._load(claimed, agent)
+            return self._put_off(claimed, lease, deadline, error)
         give_back_at = self._clock.monotonic() + (pace.slice or float("inf"))
         while True:
             before = state
-            draft, committed = self._commit(self._next(state, around))
+            draft, committed = self._commit(self._next(state, around), lease)
             state = self._catch_up(draft.state, committed)
             if state.turn.status is not TurnStatus.RUNNING:
                 return _driven(before, state, committed)
             # Only after a step that left something to read, so that every slice gets somewhere.
             if draft.write.messages and self._clock.monotonic() >= give_back_at:
-                return self._give_back(state)
+                return self._give_back(state, lease)
 
     def _load(self, claimed: ClaimedTurn, agent: Agent) -> State:
         turn = claimed.turn
@@ -180,16 +179,39 @@ class Driver:
             return self._read_answers(state)
         return state
 
-    def _put_off(self, claimed: ClaimedTurn, deadline: Deadline, error: Exception) -> Driven:
+    def _load_without(self, claimed: ClaimedTurn) -> State:
+        """Load a turn without its agent and, where they cannot be read, without its messages."""
+        turn = claimed.turn
+        agent = absent_agent(turn.agent, turn.definition_hash)
+        try:
+            return self._load(claimed, agent)
+        except StoreError:
+            raise
+        except Exception:
+            log.exception("a transcript cannot be read", extra={"turn_id": turn.id})
+            return State(
+                claim=claimed.claim,
+                turn=turn,
+                agent=agent,
+                messages=(),
+                executions={},
+                max_claims=self._max_claims,
+                permits=Permits(self._policing, turn),
+                answers={},
+            )
+
+    def _put_off(
+        self, claimed: ClaimedTurn, lease: Lease, deadline: Deadline, error: Exception
+    ) -> Driven:
         """
-        Let go of a turn whose agent cannot be brought to life here; end it when its time is over.
+        Let go of a turn that cannot be brought to life here; end it when its time is over.
 
         Until then another worker may be able to, or this one after what is missing was mended.
         """
         turn = claimed.turn
         said = str(error) if isinstance(error, RunnerError) else f"{type(error).__name__}: {error}"
         log.warning("agent unavailable", extra={"turn_id": turn.id, "error": said})
-        draft = Draft(self._load(claimed, absent_agent(turn.agent, turn.definition_hash)))
+        draft = Draft(self._load_without(claimed))
         message = f"agent {turn.agent!r} cannot be brought to life: {said}"
         if turn.cancel_requested:
             cancel(draft)
@@ -198,7 +220,7 @@ class Driver:
         else:
             fail(draft, TurnError(code="agent_unavailable", message=message))
         before = draft.before
-        draft, committed = self._commit(draft)
+        draft, committed = self._commit(draft, lease)
         return _driven(before, draft.state, committed)
 
     def _next(self, state: State, around: Circumstances) -> Draft:
@@ -281,11 +303,16 @@ class Driver:
                 assert_never(step)
         return draft
 
-    def _commit(self, draft: Draft) -> tuple[Draft, Committed]:
-        """Commit a step; where the store refuses its last part, commit something else instead."""
+    def _commit(self, draft: Draft, lease: Lease) -> tuple[Draft, Committed]:
+        """
+        Commit a step; where the store refuses its last part, commit something else instead.
+
+        What the step did is not done again, so a database that is away is waited for until the
+        lease may be over.
+        """
         while True:
             try:
-                committed = self._journal.commit(draft.write)
+                committed = self._journal.commit(draft.write, insist=lambda: not lease.is_over)
             except LimitReached as limit:
                 deny(draft, limit)
             except InputsArrived:
@@ -306,10 +333,10 @@ class Driver:
         continuation = self._launcher.continuation(draft.turn.conversation_id, text)
         draft.continue_with(continuation, inputs)
 
-    def _give_back(self, state: State) -> Driven:
+    def _give_back(self, state: State, lease: Lease) -> Driven:
         draft = Draft(state)
         hand_back(draft, "its slice was up")
-        draft, committed = self._commit(draft)
+        draft, committed = self._commit(draft, lease)
         return Driven(turn=draft.turn, wake=(*committed.wake, draft.turn.id))
 
     def _show_events(self, draft: Draft) -> None:
@@ -343,5 +370,5 @@ def _driven(before: State, state: State, committed: Committed) -> Driven:
     if committed.is_ready:
         wake = (*wake, state.turn.id)
     failed = state.turn.status is TurnStatus.FAILED
-    abandoned = [i for run in before.open_executions for i in run.awaits] if failed else []
+    abandoned = before.awaited_children if failed else ()
     return Driven(turn=state.turn, wake=wake, abandoned=abandoned)

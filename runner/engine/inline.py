@@ -52,14 +52,18 @@ class InlineRunner:
 
     def _work_below(self, turn_id: TurnId) -> None:
         """Work on whatever is pending from a turn downwards, or wait a little."""
+
+        def work_on(each: TurnId) -> bool:
+            # What is below goes on with any worker, should this process die; the turn itself is
+            # for whoever ran it to take up again.
+            return self._worker.work_on(each, pace=_HERE, inline=each == turn_id)
+
         tree = self._views.tree(turn_id)
         pending = [turn.id for turn in tree if turn.status is TurnStatus.PENDING]
         if len(pending) <= 1:
-            claimed = [self._worker.work_on(each, pace=_HERE) for each in pending]
+            claimed = [work_on(each) for each in pending]
         else:
             with ThreadPoolExecutor(max_workers=_MOST_AT_ONCE) as threads:
-                claimed = list(
-                    threads.map(lambda each: self._worker.work_on(each, pace=_HERE), pending)
-                )
+                claimed = list(threads.map(work_on, pending))
         if not any(claimed):
             Event().wait(_PAUSE)

@@ -82,6 +82,7 @@ class Launcher:
             parent_id=parent.id,
             launched_by=launched_by,
             depth=parent.place.depth + 1,
+            hops=parent.place.hops,
             limits=parent.place.limits,
             ancestors=parent.lineage,
         )
@@ -100,9 +101,11 @@ class Launcher:
             principal=parent.principal,
         )
 
-    def continuation(self, conversation_id: ConversationId, text: str) -> NewTurn:
+    def continuation(self, conversation_id: ConversationId, text: str, *, hops: int = 0) -> NewTurn:
         """
         Make a turn that answers *text* in a conversation, for the principal of that conversation.
+
+        *hops* counts the messages of turns that led to it.
 
         Raises:
             NotFound: There is no such conversation.
@@ -122,7 +125,7 @@ class Launcher:
             status=TurnStatus.PENDING,
             trigger=_trigger(conversation_id, turn_id, (Text(text=text),)),
             timeout=agent.definition.limits.timeout,
-            place=Place(root_id=turn_id, limits=agent.tree_limits),
+            place=Place(root_id=turn_id, hops=hops, limits=agent.tree_limits),
             principal=last.principal,
             context=last.context,
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from runner.core.approvals import Approval
 from runner.core.authorization import Effect
 from runner.core.coordination import Outcome
-from runner.core.ids import ExecutionId
+from runner.core.ids import ExecutionId, TurnId, turn_id_of
 from runner.core.messages import Message
 from runner.core.records import Claim, StepWrite, ToolExecution, Turn
 from runner.core.states import ExecutionStatus
@@ -48,6 +48,12 @@ class State:
     @property
     def open_executions(self) -> tuple[ToolExecution, ...]:
         return tuple(run for run in self.executions.values() if not run.status.is_ended)
+
+    @property
+    def awaited_children(self) -> tuple[TurnId, ...]:
+        """The turns this one started and waits for; not those it only waits for."""
+        runs = self.open_executions
+        return tuple(i for run in runs for i in run.awaits if i == turn_id_of(run.id))
 
     @property
     def timeout(self) -> str:

@@ -54,15 +54,18 @@ class TurnWorker:
         """Whether this process was asked to let go of its turns."""
         return self._heartbeat.is_leaving
 
-    def work_on(self, turn_id: TurnId, *, pace: Pace | None = None) -> bool:
+    def work_on(self, turn_id: TurnId, *, pace: Pace | None = None, inline: bool = False) -> bool:
         """
         Claim a turn and take it as far as one slice goes; return whether there was one to claim.
 
         A turn that is not there, not due, not first in its lane, or someone else's is left alone,
-        so that any number of wake-ups do no harm.
+        so that any number of wake-ups do no harm. One that is claimed *inline* becomes stale if
+        this process dies.
         """
         since = self._clock.monotonic()
-        claimed = self._journal.claim(turn_id, self._heartbeat.worker_id, lease=self._terms.lease)
+        claimed = self._journal.claim(
+            turn_id, self._heartbeat.worker_id, lease=self._terms.lease, inline=inline
+        )
         if claimed is None:
             return False
         try:

@@ -72,6 +72,7 @@ class Agent:
             max_depth=limits.max_depth,
             max_children=limits.max_children,
             max_fan_out=limits.max_fan_out,
+            max_hops=limits.max_hops,
         )
 
     def prompt(self, kind: TurnKind) -> Prompt:

@@ -4,7 +4,7 @@ from typing import Final
 
 from sqlalchemy import Connection, bindparam
 
-from runner.core.errors import InvalidMove, NotFound
+from runner.core.errors import InvalidMove
 from runner.core.records import NewTurn, Turn
 from runner.core.states import TurnStatus
 from runner.core.tree import Place
@@ -12,7 +12,7 @@ from runner.store.codec import turn_from
 from runner.store.conditions import in_order
 from runner.store.newcomers import Newcomers, insert_running_trigger
 from runner.store.reserving import parent_takes
-from runner.store.statements import insert_events, insert_messages
+from runner.store.statements import insert_events, insert_messages, no_turn
 from runner.store.tables import TurnRow
 from runner.store.waits import insert_edges, join
 
@@ -63,6 +63,6 @@ def _ensure_may_launch(connection: Connection, place: Place) -> None:
     rows = connection.execute(_LOCK_PARENT, {"ids": [place.parent_id, place.root_id]}).mappings()
     parent = next((row for row in rows if row["id"] == place.parent_id), None)
     if parent is None:
-        raise NotFound(f"there is no turn {place.parent_id!r}")
+        raise no_turn(place.parent_id)
     if parent["status"].is_ended or parent["cancel_requested"]:
         raise InvalidMove(f"turn {place.parent_id!r} is over and launches nothing more")

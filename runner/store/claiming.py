@@ -24,6 +24,7 @@ _CLAIM: Final = (
         fence=TurnRow.fence + 1,
         claims=TurnRow.claims + 1,
         worker_id=bindparam("worker"),
+        is_inline=bindparam("inline"),
         lease_expires_at=db_now_plus("lease"),
         started_at=func.coalesce(TurnRow.started_at, db_now()),
         not_before=None,
@@ -52,15 +53,15 @@ class Claiming:
     finds it taken, and knows its own claim by the event stored with it.
     """
 
-    def __init__(self, turn_id: TurnId, worker_id: WorkerId, lease: timedelta) -> None:
+    def __init__(
+        self, turn_id: TurnId, worker_id: WorkerId, lease: timedelta, *, inline: bool
+    ) -> None:
         self._key = {"claimed_id": turn_id, "worker": worker_id}
-        self._lease = lease.total_seconds()
+        self._terms = {"lease": lease.total_seconds(), "inline": inline}
         self._event: int | None = None
 
     def __call__(self, connection: Connection) -> ClaimedTurn | None:
-        row = (
-            connection.execute(_CLAIM, self._key | {"lease": self._lease}).mappings().one_or_none()
-        )
+        row = connection.execute(_CLAIM, self._key | self._terms).mappings().one_or_none()
         if row is None:
             return self._own(connection)
         claimed = _claimed(row)

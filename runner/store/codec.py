@@ -253,6 +253,7 @@ def _place_from(row: RowMapping) -> Place:
         parent_id=None if parent is None else TurnId(parent),
         launched_by=None if launched_by is None else ExecutionId(launched_by),
         depth=row["depth"],
+        hops=row["hops"],
         limits=TreeLimits(**json.loads(row["tree_limits"])),
         ancestors=tuple(AgentRef(**each) for each in json.loads(row["ancestors"])),
     )

@@ -21,6 +21,10 @@ _ATTEMPTS: Final = 5
 _FIRST_PAUSE: Final = 0.1  #: Seconds.
 
 
+def _never() -> bool:
+    return False
+
+
 class Database:
     """
     A pool of connections, and work done in transactions.
@@ -52,13 +56,17 @@ class Database:
         self._writer = threading.Lock() if engine.dialect.name == "sqlite" else None
 
     def write(
-        self, work: Callable[[Connection], T], *, on_conflict: Callable[[], T] | None = None
+        self,
+        work: Callable[[Connection], T],
+        *,
+        on_conflict: Callable[[], T] | None = None,
+        insist: Callable[[], bool] = _never,
     ) -> T:
         """
         Run *work* in a transaction and return its result once that is committed.
 
         When the transaction broke a constraint, it is rolled back and *on_conflict* gives the
-        result.
+        result. After the usual attempts more are made for as long as *insist* says so.
 
         Raises:
             StoreUnavailable: The database cannot be reached or stayed locked; whether the last
@@ -66,7 +74,7 @@ class Database:
             StoreError: The database refused a statement.
         """
         try:
-            return self._persistently(lambda: self._in_transaction(work))
+            return self._persistently(lambda: self._in_transaction(work), insist)
         except IntegrityError as error:
             if on_conflict is None:
                 raise self._translated(error) from error
@@ -117,8 +125,8 @@ class Database:
         finally:
             self._writer.release()
 
-    def _persistently(self, attempt: Callable[[], T]) -> T:
-        """Make up to five attempts while the failures are of the passing kind."""
+    def _persistently(self, attempt: Callable[[], T], insist: Callable[[], bool] = _never) -> T:
+        """Make five attempts, and more if *insist*, while the failures are of the passing kind."""
         began = time.monotonic()
         number = 1
         while True:
@@ -128,11 +136,12 @@ class Database:
                 raise
             except DBAPIError as error:
                 waited = is_busy(error) and time.monotonic() - began >= self._patience
-                if waited or number == _ATTEMPTS or not may_pass(error):
+                is_enough = (waited or number >= _ATTEMPTS) and not insist()
+                if is_enough or not may_pass(error):
                     raise self._translated(error) from error
             except SQLAlchemyError as error:
                 raise self._translated(error) from error
-            self._pause(_jittered(_FIRST_PAUSE * 2 ** (number - 1)))
+            self._pause(_jittered(_FIRST_PAUSE * 2 ** (min(number, _ATTEMPTS) - 1)))
             number += 1
 
     @property

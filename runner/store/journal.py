@@ -1,6 +1,6 @@
 """How a turn is claimed and written to."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Final
@@ -58,7 +58,7 @@ class SqlJournal:
         self._database = database
 
     def claim(
-        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta, inline: bool = False
     ) -> ClaimedTurn | None:
         """
         Claim a pending, due turn that is first in its lane, or return None.
@@ -67,7 +67,9 @@ class SqlJournal:
         changes no row; were there a turn of the same conversation running all the same, the unique
         index would refuse a second.
         """
-        return self._database.write(Claiming(turn_id, worker_id, lease), on_conflict=lambda: None)
+        return self._database.write(
+            Claiming(turn_id, worker_id, lease, inline=inline), on_conflict=lambda: None
+        )
 
     def transcript(self, conversation_id: ConversationId) -> Sequence[Message]:
         rows = self._database.rows(_SELECT_TRANSCRIPT, {"conversation": conversation_id})
@@ -93,7 +95,7 @@ class SqlJournal:
         rows = self._database.rows(_SELECT_APPROVALS, {"turn": turn_id})
         return [approval_from(row) for row in rows]
 
-    def commit(self, write: StepWrite) -> Committed:
+    def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         """
         Write one step, with everything it sets going: all of it or nothing.
 
@@ -101,7 +103,7 @@ class SqlJournal:
         nothing, and one step is not written twice. What may start once the turn has ended is
         looked for after the commit.
         """
-        committed = self._database.write(Stepping(write))
+        committed = self._database.write(Stepping(write), insist=insist)
         if not write.turn.status.is_ended:
             return committed
         freed = startable(self._database, [write.turn.conversation_id])

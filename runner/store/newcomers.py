@@ -18,7 +18,7 @@ from sqlalchemy import (
     update,
 )
 
-from runner.core.errors import ConversationBusy, NotFound, UsageError
+from runner.core.errors import ConversationBusy, UsageError
 from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import storable_text
 from runner.core.model import Usage
@@ -37,7 +37,7 @@ from runner.store.codec import (
     usage_to_json,
 )
 from runner.store.conditions import has_status, within_parent
-from runner.store.statements import next_place
+from runner.store.statements import next_place, no_conversation
 from runner.store.tables import ConversationRow, MessageRow, TurnRow
 from runner.store.waits import Edge
 
@@ -228,9 +228,7 @@ def _raise_lanes(connection: Connection, conversation_id: ConversationId, *, mor
     else:
         last = connection.execute(_SELECT_CONVERSATION, key).scalar()
     if last is None:
-        raise NotFound(
-            f"there is no conversation {conversation_id!r}; `runner show` names a turn's"
-        )
+        raise no_conversation(conversation_id)
     return int(last)
 
 
@@ -269,6 +267,7 @@ def _turn_columns(new: NewTurn) -> Columns:
         "parent_id": place.parent_id,
         "launched_by": place.launched_by,
         "depth": place.depth,
+        "hops": place.hops,
         "tree_limits": limits_to_json(place.limits),
         "ancestors": ancestors_to_json(place.ancestors),
         "awaits": awaits_to_json(new.awaits),

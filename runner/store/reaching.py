@@ -7,10 +7,10 @@ from sqlalchemy import Connection, RowMapping, bindparam, select
 from sqlalchemy.orm import aliased
 
 from runner.core.coordination import Reach, Receipt, ReceiptState
-from runner.core.errors import NotFound
 from runner.core.ids import TurnId
 from runner.core.states import TurnStatus
 from runner.store.conditions import in_order
+from runner.store.statements import no_turn
 from runner.store.tables import TurnRow
 
 _CHILD: Final = aliased(TurnRow, name="child_turn")
@@ -81,5 +81,5 @@ def _unseen(
 def _ended(connection: Connection, turn_id: TurnId) -> Receipt:
     status: TurnStatus | None = connection.execute(_SELECT_STATUS, {"top": turn_id}).scalar()
     if status is None:
-        raise NotFound(f"there is no turn {turn_id!r}; `runner ps` lists them")
+        raise no_turn(turn_id)
     return Receipt(turn_id=turn_id, state=ReceiptState.UNCHANGED, status=status)

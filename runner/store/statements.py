@@ -7,7 +7,7 @@ from sqlalchemy import Connection, ScalarSelect, bindparam, func, insert, select
 from sqlalchemy.orm import aliased
 
 from runner.core.errors import NotFound
-from runner.core.ids import TurnId
+from runner.core.ids import ConversationId, TurnId
 from runner.core.records import NewEvent, Turn
 from runner.store.clock import db_now
 from runner.store.codec import Columns, event_columns, turn_from
@@ -34,8 +34,16 @@ def find_turn(connection: Connection, turn_id: TurnId) -> Turn | None:
 def get_turn(connection: Connection, turn_id: TurnId) -> Turn:
     turn = find_turn(connection, turn_id)
     if turn is None:
-        raise NotFound(f"there is no turn {turn_id!r}; `runner ps` lists them")
+        raise no_turn(turn_id)
     return turn
+
+
+def no_turn(turn_id: TurnId | None) -> NotFound:
+    return NotFound(f"there is no turn {turn_id!r}; `runner ps` lists them")
+
+
+def no_conversation(conversation_id: ConversationId) -> NotFound:
+    return NotFound(f"there is no conversation {conversation_id!r}; `runner show` names a turn's")
 
 
 def insert_events(connection: Connection, rows: Sequence[Columns]) -> None:

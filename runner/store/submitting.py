@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from sqlalchemy import Connection, bindparam, case, false, null, select, update
 
-from runner.core.errors import InvalidMove, NotFound
+from runner.core.errors import InvalidMove
 from runner.core.ids import TurnId
 from runner.core.records import Turn
 from runner.core.states import TurnStatus
@@ -12,7 +12,7 @@ from runner.store.clock import db_now, db_now_plus
 from runner.store.codec import turn_from
 from runner.store.conditions import as_status, has_status, within_parent
 from runner.store.newcomers import added
-from runner.store.statements import insert_event
+from runner.store.statements import insert_event, no_turn
 from runner.store.tables import ConversationRow, TurnRow
 from runner.store.waits import ensure_acyclic, hold_graph
 
@@ -57,7 +57,7 @@ class Submission:
         hold_graph(connection)
         conversation = connection.execute(self._take_lane).one_or_none()
         if conversation is None:
-            raise NotFound(f"there is no turn {self._turn_id!r}; `runner ps` lists them")
+            raise no_turn(self._turn_id)
         taken = {"taken": conversation.lanes}
         row = connection.execute(self._submit, taken).mappings().one_or_none()
         if row is None:

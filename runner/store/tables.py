@@ -157,6 +157,7 @@ class TurnRow(Table):
     parent_id: Mapped[str | None] = mapped_column(ForeignKey("turns.id"))
     launched_by: Mapped[str | None]
     depth: Mapped[int]
+    hops: Mapped[int]
     tree_limits: Mapped[str]
     #: What the tree has used, counted on its root, whether that has ended or not.
     use_iterations: Mapped[int]

@@ -26,7 +26,7 @@ from runner.store.codec import (
 from runner.store.conditions import has_status
 from runner.store.database import Database
 from runner.store.reaching import TREE
-from runner.store.statements import SELECT_EXECUTIONS, get_turn
+from runner.store.statements import SELECT_EXECUTIONS, get_turn, no_conversation, no_turn
 from runner.store.tables import (
     ApprovalRow,
     ConversationRow,
@@ -91,9 +91,7 @@ class SqlViews:
     def conversation(self, conversation_id: ConversationId) -> Conversation:
         rows = self._database.rows(_SELECT_CONVERSATION, {"conversation": conversation_id})
         if not rows:
-            raise NotFound(
-                f"there is no conversation {conversation_id!r}; `runner show` names a turn's"
-            )
+            raise no_conversation(conversation_id)
         return conversation_from(rows[0])
 
     def messages(
@@ -110,7 +108,7 @@ class SqlViews:
         """Return a turn and everything below it, parents before children, in order of launch."""
         rows = self._database.rows(_SELECT_TREE, {"top": turn_id})
         if not rows:
-            raise NotFound(f"there is no turn {turn_id!r}; `runner ps` lists them")
+            raise no_turn(turn_id)
         return [turn_from(row) for row in rows]
 
     def latest_turn(self, conversation_id: ConversationId) -> Turn:

@@ -20,11 +20,12 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from runner.core.errors import NotFound, WaitCycle
+from runner.core.errors import WaitCycle
 from runner.core.ids import ExecutionId, TurnId
 from runner.core.states import LIVE
 from runner.store.clock import db_now
 from runner.store.conditions import has_status, in_order
+from runner.store.statements import no_turn
 from runner.store.tables import TurnRow, WaitRow
 
 #: Held by whoever adds an edge that could close a circle, until the edge can be seen.
@@ -137,7 +138,7 @@ def _ensure_known(connection: Connection, turn_ids: Iterable[TurnId]) -> None:
         return
     unknown = set(ids).difference(connection.scalars(_SELECT_KNOWN, {"ids": ids}))
     if unknown:
-        raise NotFound(f"there is no turn {min(unknown)!r}")
+        raise no_turn(min(unknown))
 
 
 def _columns(edge: Edge) -> Mapping[str, object]:

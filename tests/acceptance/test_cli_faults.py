@@ -85,6 +85,13 @@ def test_definitions_with_mistakes_run_nothing(program: Program) -> None:
     assert not (program.root / "runner.db").exists()
 
 
+def test_an_id_that_is_no_text_is_the_id_of_nothing(program: Program) -> None:
+    done = program.run("show", "turn_\udcff\x00")
+
+    assert (done.code, done.out) == (1, "")
+    assert done.err == "error: there is no turn 'turn_\ufffd\ufffd'; `runner ps` lists them\n"
+
+
 def test_with_debug_a_failure_has_its_traceback(program: Program) -> None:
     done = program.run_apart("show", "turn_0", environ={"RUNNER_DEBUG": "1"})
 

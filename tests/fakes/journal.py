@@ -27,13 +27,15 @@ class MortalJournal:
         self._number = number
         self._before = before
         self.commits = 0
+        #: What the latest commit was told of how long to try.
+        self.insist: Callable[[], bool] = lambda: False
         #: Called with each step before it is committed.
         self.on_commit: Callable[[StepWrite], None] = lambda _write: None
 
     def claim(
-        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta, inline: bool = False
     ) -> ClaimedTurn | None:
-        return self._journal.claim(turn_id, worker_id, lease=lease)
+        return self._journal.claim(turn_id, worker_id, lease=lease, inline=inline)
 
     def transcript(self, conversation_id: ConversationId) -> Sequence[Message]:
         return self._journal.transcript(conversation_id)
@@ -50,13 +52,14 @@ class MortalJournal:
     def approvals(self, turn_id: TurnId) -> Sequence[Approval]:
         return self._journal.approvals(turn_id)
 
-    def commit(self, write: StepWrite) -> Committed:
+    def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         self.commits += 1
+        self.insist = insist
         self.on_commit(write)
         dies = self.commits == self._number
         if dies and self._before:
             raise ProcessDied
-        committed = self._journal.commit(write)
+        committed = self._journal.commit(write, insist=insist)
         if dies:
             raise ProcessDied
         return committed

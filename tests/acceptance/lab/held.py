@@ -28,20 +28,20 @@ class HeldJournal(SqlJournal):
 
     @override
     def claim(
-        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta
+        self, turn_id: TurnId, worker_id: WorkerId, *, lease: timedelta, inline: bool = False
     ) -> ClaimedTurn | None:
-        claimed = super().claim(turn_id, worker_id, lease=lease)
+        claimed = super().claim(turn_id, worker_id, lease=lease, inline=inline)
         if claimed is not None:
             turn = claimed.turn
             self._stops.reach(f"claim {turn.agent} {turn.fence}")
         return claimed
 
     @override
-    def commit(self, write: StepWrite) -> Committed:
+    def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         turn = write.turn
         point = f"step {turn.agent} {turn.step}"
         self._stops.reach(f"{point} before")
-        committed = super().commit(write)
+        committed = super().commit(write, insist=insist)
         self._stops.reach(f"{point} after")
         return committed
 

@@ -35,7 +35,7 @@ def postgres() -> Iterator[Postgres]:
 @pytest.fixture
 def own_database(postgres: Postgres) -> Iterator[str]:
     """A database with the schema, on a server that a test may restart."""
-    with services.new_database(postgres.url) as url:
+    with services.new_database(postgres.url, outlives_server=True) as url:
         database = open_database(url)
         upgrade_schema(database)
         database.close()

@@ -1,6 +1,7 @@
 """Cancel, pause, resume and steer, at every moment of a turn's life."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from threading import Thread
 
@@ -12,7 +13,7 @@ from runner.core.ids import TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Role
 from runner.core.model import ModelRequest, ModelResponse
-from runner.core.records import StepWrite
+from runner.core.records import Claim, StepWrite
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.core.tooling import ToolContext
 from runner.store.store import Store
@@ -292,6 +293,23 @@ def test_what_is_not_there_cannot_be_controlled(store: Store, control: str) -> N
 
     with pytest.raises(NotFound):
         getattr(bench.control, control)(TurnId("turn_0"), reach=Reach.RETAIN)
+
+
+def test_an_inline_turn_that_a_worker_took_over_needs_nobody_when_that_dies(
+    store: Store, expire_lease: Callable[[str], None]
+) -> None:
+    bench = Bench(store, make_agent(FakeClient(says("Done."))))
+    turn = bench.reception.start(bench.order(), bench.worker_id, lease=LEASE)
+    claim = Claim(turn_id=turn.id, worker_id=bench.worker_id, fence=turn.fence)
+    handed_back = replace(turn, status=TurnStatus.PENDING, step=turn.step + 1)
+    store.journal.commit(StepWrite(claim=claim, turn=handed_back))
+    store.journal.claim(turn.id, bench.worker_id, lease=LEASE)
+    expire_lease(turn.id)
+
+    report = bench.sweeper.sweep(quiet=timedelta(0))
+
+    assert turn.id in report.released
+    assert bench.work_on(turn).result == "Done."
 
 
 def test_an_inline_turn_whose_process_died_waits_for_a_person(

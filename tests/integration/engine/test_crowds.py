@@ -87,7 +87,7 @@ def test_a_message_that_many_deliver_at_once_arrives_once(store: Store) -> None:
     delivered = at_once(
         20,
         lambda: bench.courier.send(
-            key="k", source=None, destination=turn.conversation_id, text="Hello."
+            key="k", sender=None, destination=turn.conversation_id, text="Hello."
         ),
     )
     bench.work_off()

@@ -173,6 +173,15 @@ class Lives(RuleBasedStateMachine):
             for turn_id in due[which % len(due) :][:1] if due else ():
                 bench.die_on(self.bench.read(turn_id))
 
+    @rule(before=st.booleans())
+    def die_around_an_effect(self, *, before: bool) -> None:
+        """Let a worker die before, or right after, the result of a tool is stored."""
+        turn = self.bench.reception.submit(self.bench.order(_told(["act"])))
+        self._remember(turn)
+        journal = MortalJournal(self.store.journal, number=2, before=before)
+        with closing(Bench(self.store, *self.agents, journal=journal)) as bench:
+            bench.die_on(turn)
+
     @rule()
     def expire(self) -> None:
         for turn in self.store.views.turns(TurnFilter(statuses=(TurnStatus.RUNNING,))):
@@ -190,7 +199,7 @@ class Lives(RuleBasedStateMachine):
             return
         key = f"{self.world.conversations[0]}:{key}:{which % len(self.world.conversations)}"
         sent = self.bench.courier.send(
-            key=key, source=None, destination=self._conversation(which), text="do: act"
+            key=key, sender=None, destination=self._conversation(which), text="do: act"
         )
 
         assert self.world.delivered.setdefault(key, sent.id) == sent.id

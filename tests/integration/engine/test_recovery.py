@@ -1,9 +1,11 @@
 """What becomes of a turn whose worker dies, is stopped, or loses its claim."""
 
+import json
 from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
 
 from runner.core.coordination import Reach
 from runner.core.errors import ClaimLost, ConfigError
@@ -12,6 +14,8 @@ from runner.core.records import ClaimedTurn, StepWrite
 from runner.core.states import ExecutionStatus, Phase, TurnStatus
 from runner.core.tooling import Recovery, ToolContext, ToolRules
 from runner.runtime.agent import Agent
+from runner.store.codec import parts_to_json
+from runner.store.database import Database
 from runner.store.store import Store
 from tests.fakes.agents import make_agent
 from tests.fakes.client import FakeClient, calls, says
@@ -241,6 +245,48 @@ def test_a_turn_whose_agent_cannot_be_brought_to_life_waits_for_a_worker_that_ca
     make_due(turn.id)
 
     assert fit.work_on(turn).result == "Done."
+
+
+def test_a_turn_whose_messages_cannot_be_read_here_waits_for_a_worker_that_can(
+    store: Store, database: Database, make_due: Expire
+) -> None:
+    _client, _tool, agent = make_world(Recovery.UNKNOWN)
+    bench = Bench(store, agent)
+    turn = bench.submit()
+    parts = bench.messages(turn)[0].parts
+    write = text("UPDATE messages SET parts = :parts WHERE turn_id = :turn")
+    unknown = {"parts": json.dumps([{"type": "from_another_version"}]), "turn": turn.id}
+    database.write(lambda connection: connection.execute(write, unknown))
+
+    put_off = bench.work_on(turn)
+
+    assert (put_off.status, put_off.not_before is None) == (TurnStatus.PENDING, False)
+    known = {"parts": parts_to_json(parts), "turn": turn.id}
+    database.write(lambda connection: connection.execute(write, known))
+    make_due(turn.id)
+    assert bench.work_on(turn).result == "Done."
+
+
+def test_a_database_that_is_away_is_waited_for_while_the_claim_is_held(
+    store: Store, expire_lease: Expire
+) -> None:
+    _client, _tool, agent = make_world(Recovery.UNKNOWN)
+    journal = MortalJournal(store.journal)
+    bench = Bench(store, agent, journal=journal)
+    turn = bench.submit()
+    insisted: list[bool] = []
+
+    def lose_the_claim(_write: StepWrite) -> None:
+        insisted.append(journal.insist())
+        expire_lease(turn.id)
+        store.sweeps.release_expired(limit=10)
+        bench.heartbeat.beat()
+        insisted.append(journal.insist())
+
+    journal.on_commit = lose_the_claim
+    bench.work_on(turn)
+
+    assert insisted == [True, False]
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=["refused", "unreadable"])

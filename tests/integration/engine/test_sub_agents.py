@@ -248,7 +248,7 @@ def test_tool_executions_are_counted_over_the_tree(store: Store) -> None:
     assert bench.read(parent.id).status is TurnStatus.COMPLETED
 
 
-def test_a_sub_agent_that_is_gone_fails_its_call(store: Store) -> None:
+def test_a_sub_agent_that_is_gone_is_refused(store: Store) -> None:
     client = FakeClient(calls(("child", {"task": "x"})), says("Nobody there."))
     bench = Bench(store, make_parent(client))
 
@@ -256,6 +256,8 @@ def test_a_sub_agent_that_is_gone_fails_its_call(store: Store) -> None:
 
     assert turn.result == "Nobody there."
     assert "there is no agent 'child'" in str(bench.results(turn)[0].content)
+    assert [run.status for run in bench.executions(turn)] == [ExecutionStatus.REFUSED]
+    assert turn.tool_executions == 0
 
 
 def test_a_tree_runs_in_one_process_by_the_same_steps(store: Store) -> None:

@@ -50,7 +50,7 @@ def live(store: Store) -> None:
     for number in (1, 2):
         bench.control.steer(turn.id, key=f"k{number}", text=f"And {number}.")
     bench.work_off()
-    bench.courier.send(key="k", source=None, destination=turn.conversation_id, text="Hello.")
+    bench.courier.send(key="k", sender=None, destination=turn.conversation_id, text="Hello.")
     bench.work_off()
     sleeper = bench.submit(agent="sleeper")
     waiting = replace(bench.order(), agent=bench.agents["waiter"], awaits=(sleeper.id,))

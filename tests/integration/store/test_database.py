@@ -88,6 +88,20 @@ def test_an_unreachable_server_is_tried_five_times_and_named_without_its_passwor
     assert all(pause > 0 for pause in pauses)
 
 
+def test_an_unreachable_server_is_tried_for_as_long_as_asked(refusing: Refusing) -> None:
+    pauses: list[float] = []
+    engine = postgresql_engine(
+        make_url(refusing.url), pool_size=1, pool_timeout=timedelta(seconds=1)
+    )
+    database = Database(engine, busy_timeout=SHORT, pause=pauses.append)
+
+    with pytest.raises(StoreUnavailable):
+        database.write(probe, insist=lambda: len(pauses) < 9)
+
+    assert len(pauses) == 9
+    assert max(pauses) < 3
+
+
 def test_a_database_that_does_not_exist_is_said_to_be_missing(postgres_url: str) -> None:
     url = make_url(postgres_url).set(database="nowhere").render_as_string(hide_password=False)
     database = open_database(url)

@@ -9,7 +9,9 @@ from runner.core.states import LIVE, ExecutionStatus, TurnStatus, ensure_move
 
 MOVES = {
     ("prepared", "pending"),
+    ("prepared", "waiting"),
     ("prepared", "running"),
+    ("prepared", "paused"),
     ("prepared", "cancelled"),
     ("pending", "running"),
     ("pending", "paused"),
@@ -18,6 +20,7 @@ MOVES = {
     ("running", "pending"),
     ("running", "waiting"),
     ("running", "paused"),
+    ("running", "stale"),
     ("running", "completed"),
     ("running", "failed"),
     ("running", "cancelled"),
@@ -26,8 +29,12 @@ MOVES = {
     ("waiting", "failed"),
     ("waiting", "cancelled"),
     ("paused", "pending"),
+    ("paused", "waiting"),
     ("paused", "failed"),
     ("paused", "cancelled"),
+    ("stale", "pending"),
+    ("stale", "failed"),
+    ("stale", "cancelled"),
 }
 
 
@@ -70,5 +77,7 @@ def test_every_status_is_drawn(statuses: type[TurnStatus] | type[ExecutionStatus
     assert {str(status) for status in statuses} <= drawn
 
 
-def test_an_execution_has_ended_unless_it_is_planned_or_running() -> None:
-    assert {status for status in ExecutionStatus if not status.is_ended} == {"planned", "running"}
+def test_an_execution_is_open_until_it_has_a_result() -> None:
+    is_open = {status for status in ExecutionStatus if not status.is_ended}
+
+    assert is_open == {"planned", "ready", "running", "waiting"}

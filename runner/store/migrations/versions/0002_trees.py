@@ -31,6 +31,7 @@ _LIMITS: dict[str, object] = {
     "max_depth": 3,
     "max_children": 50,
     "max_fan_out": 10,
+    "max_hops": 20,
 }
 
 
@@ -186,6 +187,7 @@ def _new_turn_columns() -> list[tuple[sa.Column[Any], str]]:
         (sa.Column("parent_id", sa.Text(), sa.ForeignKey("turns.id")), "NULL"),
         (sa.Column("launched_by", sa.Text()), "NULL"),
         (sa.Column("depth", sa.Integer(), nullable=False), "0"),
+        (sa.Column("hops", sa.Integer(), nullable=False), "0"),
         (sa.Column("tree_limits", sa.Text(), nullable=False), f"'{json.dumps(_LIMITS)}'"),
         (sa.Column("use_iterations", sa.Integer(), nullable=False), "iterations"),
         (sa.Column("use_tool_executions", sa.Integer(), nullable=False), "tool_executions"),
