@@ -10,10 +10,12 @@ from typing import Self
 from runner.bootstrap.conversation import Conversation
 from runner.bootstrap.desk import Desk, Given
 from runner.bootstrap.wiring import Wiring
+from runner.core.approvals import Answer, Approval
 from runner.core.coordination import Delivery, Input, Reach, Receipts
 from runner.core.errors import UsageError
 from runner.core.finding import Finding
 from runner.core.ids import (
+    ApprovalId,
     ConversationId,
     TurnId,
     new_delivery_id,
@@ -21,9 +23,9 @@ from runner.core.ids import (
     new_message_id,
     new_turn_id,
 )
-from runner.core.jsonvalue import JsonValue
+from runner.core.jsonvalue import JsonObject, JsonValue
 from runner.core.messages import Message, Role
-from runner.core.ports import Dispatcher, Observer, TurnFilter
+from runner.core.ports import ApprovalFilter, Authority, Dispatcher, Observer, TurnFilter
 from runner.core.records import Event, ToolExecution, Turn
 from runner.core.states import TurnStatus
 from runner.definitions.problem import Problem
@@ -53,6 +55,8 @@ class Runner:
         environ: Mapping[str, str] | None = None,
         observer: Observer | None = None,
         dispatcher: Dispatcher | None = None,
+        authority: Authority | None = None,
+        principal: JsonObject | None = None,
     ) -> None:
         """
         Open a config.
@@ -63,13 +67,17 @@ class Runner:
             environ: The variables that `${…}` reads; the process's own by default.
             observer: Sees events and streamed text of the turns run in this process.
             dispatcher: Sends wake-ups in place of the configured broker.
+            authority: Says who may do what in place of the declared policies.
+            principal: Who answers approvals through this runner.
         """
         self._wiring = Wiring(
             None if config is None else Path(config),
             environ=environ,
             observer=observer,
             dispatcher=dispatcher,
+            authority=authority,
         )
+        self._principal = principal
         self._desk = Desk(self._wiring)
 
     def __enter__(self) -> Self:
@@ -309,6 +317,32 @@ class Runner:
         key = key or new_input_id()
         return self._wiring.control.steer(TurnId(turn_id), key=key, text=_said(text))
 
+    def approvals(self, which: ApprovalFilter | None = None) -> Sequence[Approval]:
+        """Return the approvals that wait for an answer, those first that were asked first."""
+        return self._wiring.store.views.approvals(which or ApprovalFilter())
+
+    def approve(self, approval_id: str, *, reason: str | None = None) -> Approval:
+        """
+        Let a call be made, with exactly the arguments that the approval shows.
+
+        Raises:
+            NotFound: There is no such approval.
+            NotPermitted: Policies do not let this principal answer it.
+            ApprovalAnswered: It was answered before, or its time is over.
+        """
+        return self._answer(approval_id, Answer.APPROVED, reason)
+
+    def deny(self, approval_id: str, *, reason: str | None = None) -> Approval:
+        """
+        Let a call not be made; the model reads the reason.
+
+        Raises:
+            NotFound: There is no such approval.
+            NotPermitted: Policies do not let this principal answer it.
+            ApprovalAnswered: It was answered before, or its time is over.
+        """
+        return self._answer(approval_id, Answer.DENIED, reason)
+
     def send(self, conversation_id: str, text: str, *, key: str | None = None) -> Delivery:
         """
         Put a message into a conversation and wake it; with a key, sending twice is sending once.
@@ -350,6 +384,11 @@ class Runner:
     def counts(self) -> Mapping[TurnStatus, int]:
         """Count the turns that have not ended, by status."""
         return self._wiring.store.views.counts()
+
+    def _answer(self, approval_id: str, answer: Answer, reason: str | None) -> Approval:
+        return self._wiring.approving.answer(
+            ApprovalId(approval_id), answer, principal=self._principal, reason=reason
+        )
 
     @property
     def _follower(self) -> Follower:

@@ -155,6 +155,10 @@ class Progress:
         match kind:
             case "turn.started" | "turn.resumed":
                 self._do(strand, "")
+            case "approval.requested":
+                self._asked(strand, body)
+            case "approval.answered":
+                self._was_answered(strand, body)
             case "turn.steered":
                 self._steered(strand, body.get("message_id"))
             case "turn.completed" | "turn.failed" | "turn.cancelled" if not strand.is_top:
@@ -258,6 +262,20 @@ class Progress:
         text = self._lookup.text(strand.turn, message_id) if message_id else ""
         said = f"new input: {one_line(text, _LONGEST_TEXT)}" if text else "input is queued"
         self._say(strand, f"» {said}", "cyan")
+
+    def _asked(self, strand: Strand, body: JsonObject) -> None:
+        """Show a call that somebody has to approve, and how to answer."""
+        call = self._call(strand, body, body.get("tool"))
+        why = f" ({one_line(str(body['reason']), _LONGEST_TEXT)})" if body.get("reason") else ""
+        self._say(strand, f"◆ asks for approval: {call}{why}", "magenta")
+        approval = body.get("approval_id")
+        how = f"`runner approve {approval}` or `runner deny {approval} --reason …`"
+        self._say(strand, f"  answer with {how}", "magenta")
+
+    def _was_answered(self, strand: Strand, body: JsonObject) -> None:
+        reason = body.get("reason")
+        why = f": {one_line(str(reason), _LONGEST_TEXT)}" if reason else ""
+        self._say(strand, f"◆ {body.get('answer')}: {body.get('tool')}{why}", "magenta")
 
     def _retry(self, strand: Strand, attempt: object, delay: float, error: str) -> None:
         void = ""

@@ -13,7 +13,7 @@ from runner.cli.console import console, print_json, print_table
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson
 from runner.cli.shapes import turn_json
-from runner.cli.text import span
+from runner.cli.text import count, span
 from runner.cli.tree import Leaf, leaves
 from runner.core.ports import TurnFilter
 from runner.core.records import Turn
@@ -73,6 +73,12 @@ def _listed(runner: Runner, turns: Sequence[Turn], *, tree: bool) -> Iterator[tu
         yield from ((leaf.lines, leaf.turn) for leaf in shown if leaf.turn is not None)
 
 
+def _busy_with(turn: Turn) -> str:
+    if turn.open_approvals:
+        return f"asks for {count(turn.open_approvals, 'approval')}"
+    return "" if turn.status.is_ended else turn.phase.value
+
+
 def _row(lines: str, turn: Turn, now: datetime) -> tuple[str | Text, ...]:
     return (
         Text(lines, style="dim").append(turn.id, "not dim"),
@@ -82,6 +88,6 @@ def _row(lines: str, turn: Turn, now: datetime) -> tuple[str | Text, ...]:
         str(turn.iterations),
         str(turn.tool_executions),
         str(turn.use.children) if turn.place.is_root else "",
-        "" if turn.status.is_ended else turn.phase.value,
+        _busy_with(turn),
         turn.conversation_id,
     )
