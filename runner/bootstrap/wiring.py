@@ -235,7 +235,12 @@ class Wiring:
 
     @cached_property
     def inline(self) -> InlineRunner:
-        return InlineRunner(self.turn_worker, self.store.views)
+        return InlineRunner(
+            self.turn_worker,
+            self.store.views,
+            clock=self.clock,
+            upkeep=lambda: self.sweeper.sweep(quiet=None),
+        )
 
     @cached_property
     def control(self) -> Control:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from runner.cli.text import json_text, one_line, span
 from runner.core.approvals import Approval
+from runner.core.jsonvalue import JsonObject
 
 
 def particulars(approval: Approval, now: datetime) -> Iterator[str]:
@@ -19,6 +20,12 @@ def particulars(approval: Approval, now: datetime) -> Iterator[str]:
         yield f"reason     {one_line(question.reason)}"
     yield f"turn       {approval.turn_id}"
     yield f"expires    in {span(approval.expires_at - now)}"
+
+
+def how_to_answer(body: JsonObject) -> str:
+    """Say how to answer what an event tells of."""
+    approval = body.get("approval_id")
+    return f"answer with `runner approve {approval}` or `runner deny {approval} --reason …`"
 
 
 def rule(approval: Approval) -> str:

@@ -1,13 +1,14 @@
 """The progress of a turn, and of all turns below it, as people see it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
+from runner.cli.asked import how_to_answer
 from runner.cli.below import Below
 from runner.cli.console import STYLES, print_text
 from runner.cli.lookup import Lookup, Source
@@ -84,6 +85,21 @@ class Progress:
         if top is not None and self._out.is_terminal:
             with suppress(StoreError):  # whoever runs the turn finds out
                 self.see(self._lookup.tree(top))
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Leave the end of the terminal to somebody else."""
+        self._below.is_held = True
+        self._below.hide()
+        try:
+            yield
+        finally:
+            self._below.is_held = False
+
+    @property
+    def asking(self) -> Sequence[TurnId]:
+        """The turns that wait for people to approve calls, as of the last look."""
+        return [turn.id for turn in self._below.turns if turn.open_approvals]
 
     def see(self, turns: Sequence[Turn]) -> None:
         """Take the tree as it is now."""
@@ -268,9 +284,7 @@ class Progress:
         call = self._call(strand, body, body.get("tool"))
         why = f" ({one_line(str(body['reason']), _LONGEST_TEXT)})" if body.get("reason") else ""
         self._say(strand, f"◆ asks for approval: {call}{why}", "magenta")
-        approval = body.get("approval_id")
-        how = f"`runner approve {approval}` or `runner deny {approval} --reason …`"
-        self._say(strand, f"  answer with {how}", "magenta")
+        self._say(strand, f"  {how_to_answer(body)}", "magenta")
 
     def _was_answered(self, strand: Strand, body: JsonObject) -> None:
         reason = body.get("reason")

@@ -86,7 +86,12 @@ class Bench:
             clock=self.clock,
             terms=Terms(lease=LEASE, slice=slice_length),
         )
-        self.inline = InlineRunner(self.worker, store.views)
+        self.inline = InlineRunner(
+            self.worker,
+            store.views,
+            clock=self.clock,
+            upkeep=lambda: self.sweeper.sweep(quiet=None),
+        )
         self.control = Control(store.controls, self.worker)
         self.approving = Approving(store.approvals, store.views, self.aftermath, policing.authority)
         self.sweeper = Sweeper(
