@@ -158,14 +158,16 @@ def _matching(which: TurnFilter) -> Select[TurnRow]:
 
 
 def _asked(which: ApprovalFilter) -> Select[ApprovalRow]:
-    statement = select(ApprovalRow)
+    is_answered = ApprovalRow.answered_at.is_not(None)
+    # Those of one response were asked at the same time, and are listed in the order of the calls.
+    order = (ApprovalRow.asked_at, ApprovalRow.turn_id, ToolExecutionRow.position)
+    statement = select(ApprovalRow).join(
+        ToolExecutionRow, ToolExecutionRow.id == ApprovalRow.execution_id
+    )
     if which.turn_id is not None:
         statement = statement.where(ApprovalRow.turn_id == which.turn_id)
     if which.answered:
-        is_answered = ApprovalRow.answered_at.is_not(None)
-        statement = statement.order_by(is_answered, ApprovalRow.asked_at, ApprovalRow.id)
+        statement = statement.order_by(is_answered, *order)
     else:
-        statement = statement.where(ApprovalRow.answered_at.is_(None)).order_by(
-            ApprovalRow.asked_at, ApprovalRow.id
-        )
+        statement = statement.where(ApprovalRow.answered_at.is_(None)).order_by(*order)
     return statement.limit(which.limit)

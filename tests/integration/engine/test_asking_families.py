@@ -390,14 +390,13 @@ def test_a_worker_that_dies_at_any_commit_loses_no_approval_and_repeats_no_effec
     answer_all(heir)
 
     assert heir.read(turn.id).result == "Done."
-    assert (act.calls, ask.calls) in [
-        ([{"n": 1}], [{"n": 2}]),
-        ([{"n": 1}], []),
-    ], "an effect was repeated"
+    assert len(act.calls) <= 1, "an effect was repeated"
+    assert len(ask.calls) <= 1, "an effect was repeated"
     assert len(below(heir, turn)) == 2
     assert_answered(heir.messages(turn))
     interrupted = [r for r in heir.executions(turn) if r.status is ExecutionStatus.INTERRUPTED]
     assert len(interrupted) <= 1
+    assert len(act.calls) + len(ask.calls) + len(interrupted) >= 2
 
 
 def test_an_answer_that_comes_while_children_are_launched_is_not_lost(store: Store) -> None:
