@@ -14,6 +14,7 @@ from tests.fakes.agents import make_agent
 from tests.fakes.client import FakeClient, calls, says
 from tests.fakes.journal import MortalJournal
 from tests.fakes.tool import FakeTool
+from tests.integration.engine.asking import approve, asking, open_approvals, policing
 from tests.integration.engine.bench import Bench
 from tests.integration.engine.trees import make_parent
 
@@ -32,7 +33,8 @@ def live(store: Store) -> None:
 
     A parent is steered twice, acts, has one child done and launches another that calls back, and
     is written to. Then a sleeper is pending, a waiter waits for it, and a worker has died while it
-    ran a tool whose effect must not happen twice.
+    ran a tool whose effect must not happen twice, and an asker has had one call approved and waits
+    for another.
     """
     launch = CoordinationTool(
         spec=ToolSpec(name="launch_agent", description="", parameters={"type": "object"}),
@@ -56,6 +58,18 @@ def live(store: Store) -> None:
     waiting = replace(bench.order(), agent=bench.agents["waiter"], awaits=(sleeper.id,))
     bench.reception.submit(waiting)
     _die_at_work(store)
+    _ask_twice(store)
+
+
+def _ask_twice(store: Store) -> None:
+    client = FakeClient(calls(("ask", {"n": 1})), says("Done."), calls(("ask", {"n": 2})))
+    agent = make_agent(client, FakeTool("ask"), name="asker")
+    bench = Bench(store, agent, policing=policing(asking(tool="ask")))
+    answered = bench.run()
+    [approval] = open_approvals(bench)
+    approve(bench, approval)
+    bench.work_on(answered)
+    bench.run()
 
 
 def _die_at_work(store: Store) -> None:
