@@ -19,7 +19,8 @@ def particulars(approval: Approval, now: datetime) -> Iterator[str]:
     if question.reason:
         yield f"reason     {one_line(question.reason)}"
     yield f"turn       {approval.turn_id}"
-    yield f"expires    in {span(approval.expires_at - now)}"
+    if approval.answer is None:
+        yield f"expires    in {span(approval.expires_at - now)}"
 
 
 def how_to_answer(body: JsonObject) -> str:

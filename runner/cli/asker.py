@@ -26,9 +26,20 @@ def looking(runner: Runner, view: View) -> Callable[[], None]:
 class Asker:
     """Puts each question once; what is not answered here can be answered elsewhere."""
 
-    def __init__(self, runner: Runner, view: View) -> None:
+    def __init__(
+        self, runner: Runner, view: View, *, typed: Callable[[str], str] | None = None
+    ) -> None:
+        """
+        Make one.
+
+        Args:
+            runner: Where the turns are.
+            view: Shows them.
+            typed: Asks for a line, and returns it; it raises EOFError when there is no more.
+        """
         self._runner = runner
         self._view = view
+        self._typed = typed or _typed
         self._asked = set[ApprovalId]()
 
     def look(self) -> None:
@@ -57,12 +68,12 @@ class Asker:
     def _answer(self, approval: Approval) -> str:
         """Ask until there is an answer, and return what there is to say of it."""
         while True:
-            typed = _typed("  approve? [y/n] ").lower()
+            typed = self._typed("  approve? [y/n] ").lower()
             if typed in _YES:
                 self._runner.approve(approval.id)
                 return ""
             if typed in _NO:
-                self._runner.deny(approval.id, reason=_typed("  why not? ") or None)
+                self._runner.deny(approval.id, reason=self._typed("  why not? ") or None)
                 return ""
 
 
