@@ -192,7 +192,7 @@ def test_ps_and_show_say_that_a_turn_asks(desk: Desk) -> None:
     document = desk.program.run("show", turn.id, "--json").document
 
     assert "asks for 1 approval" in listed
-    assert f"asks for      1 approval; `runner approvals --turn {turn.id}`" in shown
+    assert f"asks for     1 approval; `runner approvals --turn {turn.id}`" in shown
     assert f"  {approval.id} refund open" in shown
     assert document["turn"]["open_approvals"] == 1
     assert document["executions"][0]["status"] == "asking"
@@ -204,9 +204,7 @@ def test_reconcile_says_what_nobody_answered_in_time(desk: Desk) -> None:
     turn, _approval = desk.ask()
 
     until(
-        lambda: (
-            "1 turn of which nobody approved a call in time" in desk.program.run("reconcile").out
-        ),
+        lambda: "1 turn of which nobody approved" in desk.program.run("reconcile").out,
         "the approval to expire",
     )
 
@@ -319,6 +317,7 @@ def test_somebody_elses_answer_and_a_policy_that_forbids_ours_are_told(
     del desk.authority.layers["desk"]
 
     class Slow(Typist):
+        @override
         def __call__(self, prompt: str) -> str:
             runner.deny(approval.id)
             return super().__call__(prompt)
