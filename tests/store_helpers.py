@@ -9,7 +9,7 @@ from sqlalchemy import Connection, event, update
 
 from runner.store.clock import db_now, db_now_plus
 from runner.store.database import Database
-from runner.store.tables import TurnRow
+from runner.store.tables import ApprovalRow, TurnRow
 
 _AGO = timedelta(seconds=-1)
 
@@ -76,3 +76,10 @@ def _set(database: Database, turn_id: str, only: str | None = None, **values: ob
         connection.execute(statement)
 
     database.write(change)
+
+
+def expire_approval(database: Database, approval_id: str) -> None:
+    """Let the time to answer an approval be over."""
+    statement = update(ApprovalRow).where(ApprovalRow.id == approval_id)
+    past = statement.values(expires_at=db_now_plus(_AGO))
+    database.write(lambda connection: connection.execute(past))

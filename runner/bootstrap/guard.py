@@ -1,6 +1,6 @@
 """What people attempt, held against the policies in force."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from runner.bootstrap.wiring import Wiring
@@ -11,6 +11,7 @@ from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.records import Conversation, Turn
 from runner.engine.intake import Order
+from runner.engine.permits import describe_turn
 
 #: What each action is called in a sentence.
 _WORDS: Final = {
@@ -136,7 +137,7 @@ class Guard:
 
     @property
     def _is_open(self) -> bool:
-        return self._wiring.authority.is_silent
+        return not self._wiring.is_policed
 
     def _decide(self, attempt: Attempt, lineage: Lineage) -> Verdict:
         return self._wiring.authority.decide(attempt, lineage)
@@ -149,35 +150,21 @@ class Guard:
 
     def _may_see(self, turn: Turn) -> bool:
         attempt = self._attempt(Action.READ_CONTROL, turn)
-        return self._decide(attempt, self._lineage(turn)).effect is Effect.ALLOW
+        return self._decide(attempt, turn.lineage).effect is Effect.ALLOW
 
     def _ensure_turn(self, action: Action, turn: Turn) -> None:
         attempt = self._attempt(action, turn)
-        _ensure(attempt, self._decide(attempt, self._lineage(turn)))
+        _ensure(attempt, self._decide(attempt, turn.lineage))
 
     def _attempt(self, action: Action, turn: Turn) -> Attempt:
         return Attempt(
             action=action,
             agent=turn.agent,
             principal=self.principal,
-            turn={
-                "id": turn.id,
-                "kind": turn.kind.value,
-                "depth": turn.place.depth,
-                "parent_id": turn.place.parent_id,
-                "root_id": turn.place.root_id,
-            },
+            turn=describe_turn(turn),
             conversation={"id": turn.conversation_id, "agent": turn.agent},
             context=turn.context,
         )
-
-    def _lineage(self, turn: Turn) -> Lineage:
-        return [_ref(one) for one in (*reversed(list(self._above(turn))), turn)]
-
-    def _above(self, turn: Turn) -> Iterator[Turn]:
-        while turn.place.parent_id is not None:
-            turn = self._wiring.store.views.turn(turn.place.parent_id)
-            yield turn
 
 
 def _actions(order: Order) -> Iterable[Action]:
@@ -186,10 +173,6 @@ def _actions(order: Order) -> Iterable[Action]:
         yield Action.WAIT
     if order.callback_to is not None:
         yield Action.CALLBACK
-
-
-def _ref(turn: Turn) -> AgentRef:
-    return AgentRef(name=turn.agent, definition_hash=turn.definition_hash)
 
 
 def _ensure(attempt: Attempt, verdict: Verdict) -> None:

@@ -12,12 +12,14 @@ from runner.bootstrap.conversation import Conversation
 from runner.bootstrap.desk import Desk, Given
 from runner.bootstrap.guard import Guard
 from runner.bootstrap.wiring import Wiring
+from runner.core.approvals import Answer, Approval
 from runner.core.authorization import Action
 from runner.core.coordination import Delivery, Input, Reach, Receipts
 from runner.core.cost import Cost
 from runner.core.errors import UsageError
 from runner.core.finding import Finding
 from runner.core.ids import (
+    ApprovalId,
     ConversationId,
     TurnId,
     new_delivery_id,
@@ -27,7 +29,7 @@ from runner.core.ids import (
 )
 from runner.core.jsonvalue import JsonObject, JsonValue
 from runner.core.messages import Message, Role
-from runner.core.ports import Dispatcher, Observer, TurnFilter
+from runner.core.ports import ApprovalFilter, Authority, Dispatcher, Observer, TurnFilter
 from runner.core.records import Event, ToolExecution, Turn
 from runner.core.states import TurnStatus
 from runner.definitions.problem import Problem
@@ -57,6 +59,7 @@ class Runner:
         environ: Mapping[str, str] | None = None,
         observer: Observer | None = None,
         dispatcher: Dispatcher | None = None,
+        authority: Authority | None = None,
         principal: JsonObject | None = None,
     ) -> None:
         """
@@ -68,6 +71,7 @@ class Runner:
             environ: The variables that `${…}` reads; the process's own by default.
             observer: Sees events and streamed text of the turns run in this process.
             dispatcher: Sends wake-ups in place of the configured broker.
+            authority: Says who may do what in place of the declared policies.
             principal: Who acts and reads here, as policies see it, and who turns act for that are
                 given nobody else.
         """
@@ -76,6 +80,7 @@ class Runner:
             environ=environ,
             observer=observer,
             dispatcher=dispatcher,
+            authority=authority,
         )
         self._guard = Guard(self._wiring, principal)
         self._desk = Desk(self._wiring, self._guard)
@@ -343,6 +348,34 @@ class Runner:
         key = key or new_input_id()
         return self._wiring.control.steer(TurnId(turn_id), key=key, text=_said(text))
 
+    def approvals(self, which: ApprovalFilter | None = None) -> Sequence[Approval]:
+        """Return the approvals that wait for an answer, those first that were asked first."""
+        found = self._wiring.store.views.approvals(which or ApprovalFilter())
+        readable = self._guard.readable(dict.fromkeys(each.turn_id for each in found))
+        return [each for each in found if each.turn_id in readable]
+
+    def approve(self, approval_id: str, *, reason: str | None = None) -> Approval:
+        """
+        Let a call be made, with exactly the arguments that the approval shows.
+
+        Raises:
+            NotFound: There is no such approval.
+            NotPermitted: Policies do not let this principal answer it.
+            ApprovalAnswered: It was answered before, or its time is over.
+        """
+        return self._answer(approval_id, Answer.APPROVED, reason)
+
+    def deny(self, approval_id: str, *, reason: str | None = None) -> Approval:
+        """
+        Let a call not be made; the model reads the reason.
+
+        Raises:
+            NotFound: There is no such approval.
+            NotPermitted: Policies do not let this principal answer it.
+            ApprovalAnswered: It was answered before, or its time is over.
+        """
+        return self._answer(approval_id, Answer.DENIED, reason)
+
     def send(self, conversation_id: str, text: str, *, key: str | None = None) -> Delivery:
         """
         Put a message into a conversation and wake it; with a key, sending twice is sending once.
@@ -387,6 +420,11 @@ class Runner:
     def counts(self) -> Mapping[TurnStatus, int]:
         """Count the turns that have not ended, by status."""
         return self._wiring.store.views.counts()
+
+    def _answer(self, approval_id: str, answer: Answer, reason: str | None) -> Approval:
+        return self._wiring.approving.answer(
+            ApprovalId(approval_id), answer, principal=self._guard.principal, reason=reason
+        )
 
     @property
     def _follower(self) -> Follower:

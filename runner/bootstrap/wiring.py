@@ -8,13 +8,13 @@ from pathlib import Path
 from runner.broker.factory import open_dispatcher
 from runner.clients.factory import build_client
 from runner.clients.pricing import with_prices
-from runner.core.authorization import Attempt
+from runner.core.authorization import Action, Attempt
 from runner.core.clock import SystemClock
 from runner.core.errors import ConfigError
 from runner.core.ids import TurnId, new_worker_id
 from runner.core.jsonvalue import JsonObject
 from runner.core.model import Delta
-from runner.core.ports import Dispatcher, ModelClient, Observer
+from runner.core.ports import Authority, Dispatcher, ModelClient, Observer
 from runner.core.records import NewEvent, Turn
 from runner.core.tooling import Carrier, Tool, ToolContext, ToolRules
 from runner.definitions.config import Config
@@ -26,15 +26,18 @@ from runner.definitions.snapshot import ResolvedAgent
 from runner.definitions.tool import CoordinationTool as CoordinationToolDefinition
 from runner.definitions.tool import ToolDefinition
 from runner.engine.aftermath import Aftermath
+from runner.engine.approving import Approving
 from runner.engine.authority import PolicyAuthority
+from runner.engine.callbacks import CallbackRules
 from runner.engine.control import Control
-from runner.engine.coordination import Coordination, CoordinationTool
+from runner.engine.coordination import Coordination, CoordinationTool, coordination_rules
 from runner.engine.courier import Courier
 from runner.engine.driver import Driver
 from runner.engine.heartbeat import Heartbeat
 from runner.engine.inline import InlineRunner
 from runner.engine.intake import Reception
 from runner.engine.launch import Launcher
+from runner.engine.permits import Policing
 from runner.engine.sweep import Sweeper
 from runner.engine.work import Terms, TurnWorker
 from runner.runtime.agent import Agent
@@ -74,12 +77,14 @@ class Wiring:
         cwd: Path | None = None,
         observer: Observer | None = None,
         dispatcher: Dispatcher | None = None,
+        authority: Authority | None = None,
     ) -> None:
         self._environ = os.environ if environ is None else environ
         self._config_path = config_path
         self._cwd = cwd or Path.cwd()
         self._observer = observer or Unobserved()
         self._given_dispatcher = dispatcher
+        self._given_authority = authority
         self.clock = SystemClock()
         self.worker_id = new_worker_id()
 
@@ -192,7 +197,13 @@ class Wiring:
 
     @cached_property
     def courier(self) -> Courier:
-        return Courier(self.store.deliveries, self.launcher)
+        rules = CallbackRules(self.store.views, self.authority)
+        return Courier(self.store.deliveries, self.launcher, rules)
+
+    @cached_property
+    def approving(self) -> Approving:
+        store = self.store
+        return Approving(store.approvals, store.views, self.aftermath, self.authority)
 
     @cached_property
     def coordination(self) -> Coordination:
@@ -205,7 +216,17 @@ class Wiring:
         )
 
     @cached_property
-    def authority(self) -> PolicyAuthority:
+    def authority(self) -> Authority:
+        return self._given_authority or self.policies
+
+    @property
+    def is_policed(self) -> bool:
+        """Whether there is anything that could have a say in what people attempt."""
+        return self._given_authority is not None or not self.policies.is_silent
+
+    @cached_property
+    def policies(self) -> PolicyAuthority:
+        """What the files say."""
         return PolicyAuthority(
             project=self.catalog.in_force,
             snapshot=self._snapshot,
@@ -222,10 +243,10 @@ class Wiring:
         driver = Driver(
             journal=self.store.journal,
             launcher=self.launcher,
-            agent_of=self.agent_of,
             observer=self._observer,
             clock=self.clock,
             max_claims=worker.max_claims,
+            policing=Policing(authority=self.authority, expire=self.config.approvals.expire),
         )
         return TurnWorker(
             journal=self.store.journal,
@@ -238,7 +259,12 @@ class Wiring:
 
     @cached_property
     def inline(self) -> InlineRunner:
-        return InlineRunner(self.turn_worker, self.store.views)
+        return InlineRunner(
+            self.turn_worker,
+            self.store.views,
+            clock=self.clock,
+            upkeep=lambda: self.sweeper.sweep(quiet=None),
+        )
 
     @cached_property
     def control(self) -> Control:
@@ -318,9 +344,11 @@ class Wiring:
         spec = coordination_spec(definition, agent)
         match definition.builtin:
             case "launch_agent":
-                return CoordinationTool(spec=spec, act=self._launch)
+                rules = coordination_rules(Action.LAUNCH_AGENT)
+                return CoordinationTool(spec=spec, act=self._launch, rules=rules)
             case "send_message":
-                return CoordinationTool(spec=spec, act=self._send)
+                rules = coordination_rules(Action.SEND_MESSAGE)
+                return CoordinationTool(spec=spec, act=self._send, rules=rules)
             case "wait_for":
                 rules = ToolRules(
                     carrier=Carrier.JOIN, max_result_chars=definition.max_result_chars

@@ -36,13 +36,15 @@ class Below:
         self.turns: Sequence[Turn] = ()
         self.waiting = ""
         self.said = ""
+        #: Nothing is shown while a person is asked something.
+        self.is_held = False
         self._out = out
         self._clock = clock
         self._spinner = Spinner("dots")
         self._live: Live | None = None
 
     def show(self) -> None:
-        if not self._out.is_terminal:
+        if not self._out.is_terminal or self.is_held:
             return
         if self._live is not None:
             self._live.refresh()

@@ -11,6 +11,7 @@ import typer
 from runner.bootstrap.conversation import Conversation
 from runner.bootstrap.desk import Given
 from runner.bootstrap.runner import Runner
+from runner.cli.asker import looking
 from runner.cli.failures import FAILED, INTERRUPTED, complain
 from runner.cli.foreground import in_foreground
 from runner.cli.live import View, view_for
@@ -59,12 +60,13 @@ def chat(
 
 def _talk(runner: Runner, conversation: Conversation, view: View, given: Given) -> int:
     interactive = sys.stdin.isatty() and sys.stdout.isatty()
+    look = looking(runner, view)
     worst = 0
     for text in _lines(interactive=interactive):
         try:
             with view.working():
                 say = partial(conversation.say, text, given=given)
-                tree = in_foreground(runner, say, look=view.look)
+                tree = in_foreground(runner, say, look=look)
         except RunnerError as error:
             complain(str(error))
             worst = FAILED

@@ -106,6 +106,21 @@ COMMANDS: Final[Mapping[str, Listed]] = {
         panel=_TURNS,
         summary="Show what was sent from a conversation, oldest first.",
     ),
+    "approvals": Listed(
+        module="runner.cli.approvals",
+        panel=_CONTROLS,
+        summary="List the calls that wait for somebody to approve them.",
+    ),
+    "approve": Listed(
+        module="runner.cli.approve",
+        panel=_CONTROLS,
+        summary="Let a call be made that a policy wants approved.",
+    ),
+    "deny": Listed(
+        module="runner.cli.deny",
+        panel=_CONTROLS,
+        summary="Let a call not be made that a policy wants approved.",
+    ),
     "steer": Listed(
         module="runner.cli.steer",
         panel=_CONTROLS,

@@ -21,6 +21,7 @@ STYLES: Final[Mapping[str, str]] = {
     "waiting": "blue",
     "paused": "magenta",
     "stale": "red",
+    "asking": "magenta",
     "ready": "yellow",
     "planned": "dim",
     "warning": "yellow",

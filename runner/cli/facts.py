@@ -35,10 +35,17 @@ def _state(turn: Turn) -> Iterator[tuple[str, str]]:
         return
     if turn.open_waits:
         yield "waits for", count(turn.open_waits, "turn")
+    if turn.open_approvals:
+        asked = count(turn.open_approvals, "approval")
+        yield "asks for", f"{asked}; `runner approvals --turn {turn.id}` shows what is asked"
     if turn.waiters:
         yield "awaited by", count(turn.waiters, "turn")
     if turn.open_inputs:
         yield "inputs", f"{turn.open_inputs} queued"
+    yield from _requests(turn)
+
+
+def _requests(turn: Turn) -> Iterator[tuple[str, str]]:
     if turn.pause_requested:
         yield "asked", "to pause"
     if turn.cancel_requested:

@@ -10,6 +10,7 @@ from typing import Protocol, assert_never
 from rich.console import Console
 from typing_extensions import override
 
+from runner.cli.asked import how_to_answer
 from runner.cli.console import print_json_line, print_text
 from runner.cli.looks import Look
 from runner.cli.lookup import Source
@@ -44,6 +45,14 @@ class View(Protocol):
 
     def look(self) -> None:
         """Look at the turn that runs here anew; called again and again meanwhile."""
+        ...
+
+    def asking(self) -> Sequence[TurnId]:
+        """Return the turns that wait for people to approve calls, as far as people are shown."""
+        ...
+
+    def held(self) -> AbstractContextManager[None]:
+        """Show nothing that changes while a person is asked something."""
         ...
 
     def follow(self, looks: Iterable[Look]) -> None:
@@ -106,6 +115,14 @@ class PeopleView(View):
             self._progress.look()
 
     @override
+    def asking(self) -> Sequence[TurnId]:
+        return self._progress.asking
+
+    @override
+    def held(self) -> AbstractContextManager[None]:
+        return self._progress.held()
+
+    @override
     def follow(self, looks: Iterable[Look]) -> None:
         with self.working():
             self._progress.wait_for("waiting for a worker")
@@ -140,6 +157,8 @@ class JsonView(View):
     @override
     def on_event(self, turn_id: TurnId, event: NewEvent) -> None:
         self._print({"type": "event", "turn_id": turn_id, "kind": event.kind, "body": event.body})
+        if event.kind == "approval.requested":
+            self.notice(f"{turn_id} asks for approval; {how_to_answer(event.body)}")
 
     @override
     def on_delta(self, turn_id: TurnId, delta: Delta) -> None:
@@ -152,6 +171,14 @@ class JsonView(View):
     @override
     def look(self) -> None:
         """Look at nothing: events say what happens."""
+
+    @override
+    def asking(self) -> Sequence[TurnId]:
+        return ()
+
+    @override
+    def held(self) -> AbstractContextManager[None]:
+        return nullcontext()
 
     @override
     def follow(self, looks: Iterable[Look]) -> None:

@@ -33,6 +33,12 @@ Conversation: TypeAlias = Annotated[
     str, typer.Argument(metavar="CONVERSATION", help="The conversation's id.")
 ]
 Text: TypeAlias = Annotated[str, typer.Argument(metavar="TEXT", help="What to say.")]
+ApprovalId: TypeAlias = Annotated[
+    str, typer.Argument(metavar="APPROVAL", help="The approval's id.")
+]
+Reason: TypeAlias = Annotated[
+    str | None, typer.Option("--reason", metavar="TEXT", help="Why; it is kept with the answer.")
+]
 Key: TypeAlias = Annotated[
     str | None, typer.Option("--key", help="Saying it twice with one key is saying it once.")
 ]

@@ -1,13 +1,14 @@
 """The progress of a turn, and of all turns below it, as people see it."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from rich.console import Console
 from rich.text import Text
 
+from runner.cli.asked import how_to_answer
 from runner.cli.below import Below
 from runner.cli.console import STYLES, print_text
 from runner.cli.lookup import Lookup, Source
@@ -85,6 +86,21 @@ class Progress:
             with suppress(StoreError):  # whoever runs the turn finds out
                 self.see(self._lookup.tree(top))
 
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Leave the end of the terminal to somebody else."""
+        self._below.is_held = True
+        self._below.hide()
+        try:
+            yield
+        finally:
+            self._below.is_held = False
+
+    @property
+    def asking(self) -> Sequence[TurnId]:
+        """The turns that wait for people to approve calls, as of the last look."""
+        return [turn.id for turn in self._below.turns if turn.open_approvals]
+
     def see(self, turns: Sequence[Turn]) -> None:
         """Take the tree as it is now."""
         for turn in turns:
@@ -155,6 +171,10 @@ class Progress:
         match kind:
             case "turn.started" | "turn.resumed":
                 self._do(strand, "")
+            case "approval.requested":
+                self._asked(strand, body)
+            case "approval.answered":
+                self._was_answered(strand, body)
             case "turn.steered":
                 self._steered(strand, body.get("message_id"))
             case "turn.completed" | "turn.failed" | "turn.cancelled" if not strand.is_top:
@@ -258,6 +278,18 @@ class Progress:
         text = self._lookup.text(strand.turn, message_id) if message_id else ""
         said = f"new input: {one_line(text, _LONGEST_TEXT)}" if text else "input is queued"
         self._say(strand, f"» {said}", "cyan")
+
+    def _asked(self, strand: Strand, body: JsonObject) -> None:
+        """Show a call that somebody has to approve, and how to answer."""
+        call = self._call(strand, body, body.get("tool"))
+        why = f" ({one_line(str(body['reason']), _LONGEST_TEXT)})" if body.get("reason") else ""
+        self._say(strand, f"◆ asks for approval: {call}{why}", "magenta")
+        self._say(strand, f"  {how_to_answer(body)}", "magenta")
+
+    def _was_answered(self, strand: Strand, body: JsonObject) -> None:
+        reason = body.get("reason")
+        why = f": {one_line(str(reason), _LONGEST_TEXT)}" if reason else ""
+        self._say(strand, f"◆ {body.get('answer')}: {body.get('tool')}{why}", "magenta")
 
     def _retry(self, strand: Strand, attempt: object, delay: float, error: str) -> None:
         void = ""

@@ -14,7 +14,7 @@ from runner.cli.money import short_cost
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson, Principal
 from runner.cli.shapes import turn_json
-from runner.cli.text import span
+from runner.cli.text import count, span
 from runner.cli.tree import Leaf, leaves
 from runner.core.cost import Cost
 from runner.core.model import Usage
@@ -80,6 +80,12 @@ def _listed(runner: Runner, turns: Sequence[Turn], *, tree: bool) -> Iterator[tu
         yield from ((leaf.lines, leaf.turn) for leaf in shown if leaf.turn is not None)
 
 
+def _busy_with(turn: Turn) -> str:
+    if turn.open_approvals:
+        return f"asks for {count(turn.open_approvals, 'approval')}"
+    return "" if turn.status.is_ended else turn.phase.value
+
+
 def _row(lines: str, turn: Turn, cost: Cost, now: datetime) -> tuple[str | Text, ...]:
     return (
         Text(lines, style="dim").append(turn.id, "not dim"),
@@ -90,6 +96,6 @@ def _row(lines: str, turn: Turn, cost: Cost, now: datetime) -> tuple[str | Text,
         str(turn.tool_executions),
         str(turn.use.children) if turn.place.is_root else "",
         short_cost(cost) if cost != Cost() or turn.usage != Usage() else "",
-        "" if turn.status.is_ended else turn.phase.value,
+        _busy_with(turn),
         turn.conversation_id,
     )

@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from runner.bootstrap.desk import Given
+from runner.cli.asker import looking
 from runner.cli.foreground import in_foreground
 from runner.cli.live import view_for
 from runner.cli.notices import offline_notice
@@ -43,6 +44,6 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter for each option
             tree = in_foreground(
                 runner,
                 lambda: runner.run(agent, task, input=input_data, given=given),
-                look=view.look,
+                look=looking(runner, view),
             )
         return view.outcome(tree)

@@ -5,6 +5,7 @@ from datetime import datetime
 from typing import assert_never
 
 from runner.cli.total import Total
+from runner.core.approvals import Approval
 from runner.core.coordination import Delivery, Input, Receipts
 from runner.core.jsonvalue import JsonObject, JsonValue
 from runner.core.messages import Message, Opaque, Part, Text, Thinking, ToolCall, ToolResult
@@ -36,6 +37,7 @@ def turn_json(turn: Turn) -> JsonObject:
         "awaits": list(turn.awaits),
         "open_waits": 0 if turn.status.is_ended else turn.open_waits,
         "open_inputs": turn.open_inputs,
+        "open_approvals": turn.open_approvals,
         "pause_requested": turn.pause_requested,
         "cancel_requested": turn.cancel_requested,
         "callback_to": turn.callback_to,
@@ -56,6 +58,30 @@ def turn_json(turn: Turn) -> JsonObject:
         "created_at": _time(turn.created_at),
         "started_at": _time(turn.started_at),
         "ended_at": _time(turn.ended_at),
+    }
+
+
+def approval_json(approval: Approval) -> JsonObject:
+    question = approval.question
+    return {
+        "id": approval.id,
+        "turn_id": approval.turn_id,
+        "execution_id": approval.execution_id,
+        "agents": list(question.agents),
+        "tool": question.tool,
+        "arguments": question.arguments,
+        "action": question.action.value,
+        "policy": question.policy,
+        "rule": question.rule,
+        "source": question.source,
+        "layer": question.layer,
+        "reason": question.reason,
+        "asked_at": _time(approval.asked_at),
+        "expires_at": _time(approval.expires_at),
+        "answer": None if approval.answer is None else approval.answer.value,
+        "answered_at": _time(approval.answered_at),
+        "answered_by": approval.answered_by,
+        "answer_reason": approval.answer_reason,
     }
 
 

@@ -8,6 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from runner.cli.asked import stand
 from runner.cli.console import STYLES, block, console, print_json, print_text
 from runner.cli.facts import facts
 from runner.cli.opening import open_runner
@@ -16,6 +17,7 @@ from runner.cli.outcome import consumption
 from runner.cli.story import Story, read_story
 from runner.cli.text import json_text, one_line, span
 from runner.cli.tree import tree_lines
+from runner.core.approvals import Approval
 from runner.core.coordination import Input
 from runner.core.jsonvalue import JsonValue
 from runner.core.records import Event, TurnError
@@ -59,6 +61,7 @@ def _print(out: Console, story: Story) -> None:
         out.print(block(turn.result))
     _print_turns(out, story)
     _print_inputs(out, story.inputs)
+    _print_approvals(out, story.approvals)
     _print_executions(out, story)
     _print_timeline(out, story.events)
 
@@ -95,6 +98,14 @@ def _print_inputs(out: Console, inputs: Sequence[Input]) -> None:
         where = "in the transcript" if given.message_id else "queued"
         print_text(out, Text(f"  {given.position}. ").append(where, "dim"))
         out.print(block(one_line(given.text, _LONGEST), indent=5))
+
+
+def _print_approvals(out: Console, approvals: Sequence[Approval]) -> None:
+    if approvals:
+        _head(out, "approvals")
+    for approval in approvals:
+        line = Text(f"  {approval.id} ").append(one_line(approval.question.tool))
+        print_text(out, line.append(f" {stand(approval)}", "dim"))
 
 
 def _print_executions(out: Console, story: Story) -> None:

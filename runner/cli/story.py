@@ -5,12 +5,21 @@ from dataclasses import dataclass
 
 from runner.bootstrap.runner import Runner
 from runner.cli.looks import all_events
-from runner.cli.shapes import event_json, execution_json, input_json, total_json, turn_json
+from runner.cli.shapes import (
+    approval_json,
+    event_json,
+    execution_json,
+    input_json,
+    total_json,
+    turn_json,
+)
+from runner.core.approvals import Approval
 from runner.core.coordination import Input
 from runner.core.errors import NotPermitted
 from runner.core.ids import ExecutionId, TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import ToolResult
+from runner.core.ports import ApprovalFilter
 from runner.core.records import Event, ToolExecution, Turn
 
 
@@ -33,6 +42,7 @@ class Story:
     waits: Sequence[Wait] = ()
     inputs: Sequence[Input] = ()
     executions: Sequence[ToolExecution] = ()
+    approvals: Sequence[Approval] = ()
     #: By the id of their execution.
     results: Mapping[str, ToolResult]
     events: Sequence[Event] = ()
@@ -45,6 +55,7 @@ class Story:
             "below": [turn_json(turn) for turn in self.below],
             "waits": [_wait_json(wait) for wait in self.waits],
             "inputs": [input_json(given) for given in self.inputs],
+            "approvals": [approval_json(each) for each in self.approvals],
             "executions": [execution_json(run, results.get(run.id)) for run in self.executions],
             "events": [event_json(event) for event in self.events],
         }
@@ -65,6 +76,7 @@ def read_story(runner: Runner, turn_id: str) -> Story:
         waits=tuple(_waits(runner, turn, executions, below)),
         inputs=runner.inputs(turn_id),
         executions=executions,
+        approvals=runner.approvals(ApprovalFilter(turn_id=turn.id, answered=True)),
         results={
             message.execution_id: part
             for message in runner.messages(turn.conversation_id)

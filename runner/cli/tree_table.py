@@ -153,13 +153,22 @@ def _doing(turn: Turn, known: Knowledge) -> str:
             what = known.doing.get(turn.id) or _BUSY_WITH[turn.phase]
             return f"(to be paused) {what}" if turn.pause_requested else what
         case TurnStatus.WAITING:
-            return f"for {count(turn.open_waits, 'turn')}"
+            return f"for {waits_for(turn)}"
         case TurnStatus.PENDING:
             return _due(turn)
         case TurnStatus.STALE:
             return "its process died"
         case _:
             return turn.error.code if turn.error else ""
+
+
+def waits_for(turn: Turn) -> str:
+    """Say what keeps a turn waiting."""
+    turns = count(turn.open_waits, "turn")
+    if not turn.open_approvals:
+        return turns
+    asked = count(turn.open_approvals, "approval")
+    return f"{asked} and {turns}" if turn.open_waits else asked
 
 
 def _due(turn: Turn) -> str:

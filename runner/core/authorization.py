@@ -1,10 +1,10 @@
 """Who may do what: what is attempted, and what the policies in force say to it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from runner.core.jsonvalue import JsonObject
 
@@ -89,3 +89,20 @@ ALLOWED = Verdict(effect=Effect.ALLOW)
 
 #: The agents whose policies apply to a turn: the root's first, the turn's own last.
 Lineage: TypeAlias = Sequence[AgentRef]
+
+
+def strictest(verdicts: Iterable[Verdict]) -> Verdict:
+    """Return the verdict that holds where all of these are said; of equals the first."""
+    return max(verdicts, key=lambda verdict: _STRICTNESS[verdict.effect], default=ALLOWED)
+
+
+class Unrestricted:
+    """The authority of an application without policies, which trusts whoever uses it."""
+
+    def decide(self, attempt: Attempt, lineage: Lineage) -> Verdict:
+        """Allow whatever is attempted."""
+        del attempt, lineage
+        return ALLOWED
+
+
+_STRICTNESS: Final = {effect: place for place, effect in enumerate(Effect)}

@@ -21,6 +21,7 @@ RunnerError
     KeyConflict
     LimitReached
     InputsArrived
+    ApprovalAnswered
   DispatchFailed
   ModelError
     ModelUnavailable
@@ -161,6 +162,10 @@ class LimitReached(ConflictError):
 
 class InputsArrived(ConflictError):
     """The turn was about to end when it was steered; nothing was stored, and it goes on."""
+
+
+class ApprovalAnswered(ConflictError):
+    """The approval was answered before; the message says how and by whom."""
 
 
 class DispatchFailed(RunnerError):

@@ -11,6 +11,7 @@ MessageId = NewType("MessageId", str)
 ExecutionId = NewType("ExecutionId", str)
 DeliveryId = NewType("DeliveryId", str)
 InputId = NewType("InputId", str)
+ApprovalId = NewType("ApprovalId", str)
 WorkerId = NewType("WorkerId", str)
 
 
@@ -36,6 +37,10 @@ def new_delivery_id() -> DeliveryId:
 
 def new_input_id() -> InputId:
     return InputId(f"input_{_uuid7_hex()}")
+
+
+def new_approval_id() -> ApprovalId:
+    return ApprovalId(f"appr_{_uuid7_hex()}")
 
 
 def turn_id_of(execution_id: ExecutionId, *, index: int = 0) -> TurnId:

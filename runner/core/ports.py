@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from runner.core.approvals import Answer, Answered, Approval
 from runner.core.authorization import Attempt, Lineage, Verdict
 from runner.core.coordination import Delivery, Input, NewDelivery, Outcome, Reach, Receipts
 from runner.core.cost import Cost
-from runner.core.ids import ConversationId, TurnId, WorkerId
+from runner.core.ids import ApprovalId, ConversationId, TurnId, WorkerId
+from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Message
 from runner.core.model import Delta, ModelRequest, ModelResponse, RenderedRequest
 from runner.core.records import (
@@ -142,6 +144,10 @@ class Journal(Protocol):
         """Return the turn's queued inputs in order."""
         ...
 
+    def approvals(self, turn_id: TurnId) -> Sequence[Approval]:
+        """Return what was asked for the turn's calls, answered or not."""
+        ...
+
     def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         """
         Write one step, with everything it sets going: all of it or nothing.
@@ -149,8 +155,10 @@ class Journal(Protocol):
         A database that does not answer is tried again for as long as *insist* says so.
 
         A write that leaves the turn waiting stores the edges; when nothing awaited is open any
-        more, the turn is stored as pending instead. A write that ends the turn ends the waits for
-        it, and each turn that waited for nothing else is pending in the same transaction.
+        more, or an approval was answered that the writer knows as open, or the turn waits for
+        approvals alone and was given input, it is stored as pending instead. A write that ends the
+        turn ends the waits for it, and each turn that waited for nothing else is pending in the
+        same transaction.
 
         Raises:
             ClaimLost: The claim is no longer the turn's.
@@ -188,6 +196,14 @@ class Sweeps(Protocol):
 
     def release_joined(self, *, limit: int) -> Sequence[TurnId]:
         """Make waiting turns pending of which nothing awaited is open any more."""
+        ...
+
+    def expire_approvals(self, *, limit: int) -> Sequence[TurnId]:
+        """
+        Answer the approvals of up to *limit* turns that nobody answered in time.
+
+        Returns those that may be claimed now.
+        """
         ...
 
     def fail_overdue(self, *, limit: int) -> Sequence[TurnId]:
@@ -262,16 +278,44 @@ class Controls(Protocol):
         ...
 
 
+class Approvals(Protocol):
+    """How people answer what a turn asks."""
+
+    def answer(
+        self,
+        approval_id: ApprovalId,
+        answer: Answer,
+        *,
+        principal: JsonObject | None,
+        reason: str | None,
+    ) -> Answered:
+        """
+        Answer an approval, once; a turn that waits is pending in the same transaction.
+
+        Raises:
+            NotFound: There is no such approval.
+            ApprovalAnswered: It was answered before, or its time is over.
+        """
+        ...
+
+
 class Deliveries(Protocol):
     """How messages get into conversations, once each."""
 
-    def deliver(self, new: NewDelivery, *, settles: TurnId | None = None) -> Delivery:
+    def deliver(
+        self,
+        new: NewDelivery,
+        *,
+        settles: TurnId | None = None,
+        decided: Sequence[NewEvent] = (),
+    ) -> Delivery:
         """
         Put a message and its continuation into a conversation, or return what the key gave before.
 
         Args:
             new: The delivery.
             settles: The ended turn whose callback this is; no more is owed for it afterwards.
+            decided: What policies said to it, to be stored with that turn.
 
         Raises:
             NotFound: The destination does not exist.
@@ -283,7 +327,9 @@ class Deliveries(Protocol):
         """Return ended turns whose callback has not been delivered."""
         ...
 
-    def drop_callback(self, turn_id: TurnId, *, reason: str) -> None:
+    def drop_callback(
+        self, turn_id: TurnId, *, reason: str, decided: Sequence[NewEvent] = ()
+    ) -> None:
         """Owe no callback for a turn any more, and record why."""
         ...
 
@@ -307,6 +353,16 @@ class TurnFilter:
     roots: bool = False
     #: Newest first.
     limit: int = 50
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalFilter:
+    """Which approvals to list; by default those that wait for an answer."""
+
+    turn_id: TurnId | None = None
+    #: Answered ones too.
+    answered: bool = False
+    limit: int = 100
 
 
 class Views(Protocol):
@@ -364,6 +420,19 @@ class Views(Protocol):
 
     def inputs(self, turn_id: TurnId) -> Sequence[Input]:
         """Return every input that a turn was given, in order."""
+        ...
+
+    def approval(self, approval_id: ApprovalId) -> Approval:
+        """
+        Return one approval.
+
+        Raises:
+            NotFound: There is no such approval.
+        """
+        ...
+
+    def approvals(self, which: ApprovalFilter) -> Sequence[Approval]:
+        """Return approvals: open ones that were asked first come first, answered ones last."""
         ...
 
     def events(self, turn_id: TurnId, *, after: int = 0, limit: int = 500) -> Sequence[Event]:

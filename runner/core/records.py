@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from runner.core.approvals import NewApproval
+from runner.core.authorization import AgentRef, Lineage
 from runner.core.cost import Cost
 from runner.core.ids import (
     ConversationId,
@@ -83,6 +85,8 @@ class Turn:
     waiters: int = 0
     #: Inputs that are not in the transcript yet.
     open_inputs: int = 0
+    #: Approvals that nobody has answered.
+    open_approvals: int = 0
     pause_requested: bool = False
     cancel_requested: bool = False
     #: It runs in the process that asked for it; when that dies, a person decides.
@@ -109,6 +113,12 @@ class Turn:
     created_at: datetime | None = None
     started_at: datetime | None = None
     ended_at: datetime | None = None
+
+    @property
+    def lineage(self) -> Lineage:
+        """The agents whose policies apply to it."""
+        own = AgentRef(name=self.agent, definition_hash=self.definition_hash)
+        return (*self.place.ancestors, own)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,6 +251,10 @@ class StepWrite:
     children: Sequence[NewTurn] = ()
     #: Inputs that this step's messages hold, each with its message.
     inputs: Mapping[InputId, MessageId] = field(default_factory=dict)
+    #: What people are to be asked from now on, each with its execution asking.
+    approvals: Sequence[NewApproval] = ()
+    #: Nobody is to answer what is still open: its calls are closed.
+    withdraws: bool = False
     #: A turn in the same conversation that takes over inputs the ended turn did not.
     continuation: NewTurn | None = None
     #: When handing back: how long from now the turn is not to be claimed.
@@ -257,5 +271,7 @@ class Committed:
     pause_requested: bool = False
     cancel_requested: bool = False
     open_inputs: int = 0
-    #: For a turn that became waiting: none of what it waits for is open any more.
+    #: Approvals of the turn that nobody has answered.
+    open_approvals: int = 0
+    #: For a turn that became waiting: it may go on at once.
     is_ready: bool = False

@@ -22,7 +22,7 @@ class TurnStatus(StrEnum):
     PREPARED = "prepared"  #: Stored and shown, not submitted.
     PENDING = "pending"  #: Ready, or due later, until a worker claims it.
     RUNNING = "running"  #: Claimed; exactly one execution may write to it.
-    WAITING = "waiting"  #: Holds no worker until every turn it waits for has ended.
+    WAITING = "waiting"  #: Holds no worker until other turns have ended or people answered.
     PAUSED = "paused"  #: Stopped by a person; only resume continues it.
     STALE = "stale"  #: Ran inline in a process that died; a person decides with resume or cancel.
     COMPLETED = "completed"  #: Ended with a result.
@@ -88,16 +88,19 @@ class ExecutionStatus(StrEnum):
     Where one tool execution stands.
 
         planned ─▶ ready ─▶ running ─▶ completed | failed | timed_out | interrupted
-           │         │
-           │         └─▶ completed | failed | timed_out        (replay-safe: never marked running)
-           ├─▶ waiting ─▶ completed | failed | interrupted     (other turns work on it)
-           └─▶ refused | skipped
+         │  ▲        │
+         │  │        └─▶ completed | failed | timed_out        (replay-safe: never marked running)
+         │  asking ─▶ as from planned, once a person agreed
+         ├─▶ waiting ─▶ completed | failed | interrupted       (other turns work on it)
+         └─▶ refused | skipped
 
     Ready and running executions are counted against the limits; one that was marked running and
-    provably not begun goes back to ready.
+    provably not begun goes back to ready. A planned or ready one of which a policy says *ask* is
+    asking until a person has answered, and nothing of it happens meanwhile.
     """
 
     PLANNED = "planned"  #: Asked for; nothing of it has happened.
+    ASKING = "asking"  #: A person has to approve it first.
     READY = "ready"  #: Counted, and not begun as far as it matters.
     RUNNING = "running"  #: Its effect may have begun.
     WAITING = "waiting"  #: Other turns work on it.
@@ -105,7 +108,7 @@ class ExecutionStatus(StrEnum):
     FAILED = "failed"  #: It raised.
     TIMED_OUT = "timed_out"  #: It ran past its limit; it may still have had its effect.
     INTERRUPTED = "interrupted"  #: Its process died; the outcome is unknown.
-    REFUSED = "refused"  #: Not made: unknown tool, invalid arguments, or over a limit.
+    REFUSED = "refused"  #: Not made: unknown tool, invalid arguments, denied, or over a limit.
     SKIPPED = "skipped"  #: Not made: the turn ended or was redirected before its place came.
 
     @property
@@ -116,6 +119,7 @@ class ExecutionStatus(StrEnum):
 _OPEN: Final = frozenset(
     {
         ExecutionStatus.PLANNED,
+        ExecutionStatus.ASKING,
         ExecutionStatus.READY,
         ExecutionStatus.RUNNING,
         ExecutionStatus.WAITING,

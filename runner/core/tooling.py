@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
+from runner.core.authorization import Action
 from runner.core.ids import ConversationId, ExecutionId, TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.model import ToolSpec
@@ -81,6 +82,8 @@ class ToolRules:
     """How the engine treats a tool's calls."""
 
     carrier: Carrier = Carrier.FUNCTION
+    #: What policies see in a call that is carried out by a function.
+    action: Action = Action.TOOL
     recovery: Recovery = Recovery.UNKNOWN
     #: Success ends the turn.
     terminal: bool = False

@@ -1,8 +1,9 @@
 """Launch trees: a turn's place in one, and the limits that belong to its root."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from runner.core.authorization import AgentRef
 from runner.core.ids import ExecutionId, TurnId
 
 
@@ -45,6 +46,8 @@ class Place:
     #: Messages and callbacks of turns that led here, one after another; none from a person counts.
     hops: int = 0
     limits: TreeLimits = field(default_factory=TreeLimits)
+    #: The agents of the turns above, the root's first: their policies apply here too.
+    ancestors: Sequence[AgentRef] = ()
 
     @property
     def is_root(self) -> bool:

@@ -108,6 +108,13 @@ class WorkerConfig(StrictModel):
     max_claims: Annotated[int, Field(ge=1, le=1000)] = 10
 
 
+class ApprovalsConfig(StrictModel):
+    """How people are asked."""
+
+    #: How long there is to answer where the rule that asks says nothing of it; then it is denied.
+    expire: Duration = parse_duration("24h")
+
+
 class AnthropicClient(StrictModel):
     """Claude, through the provider's own API."""
 
@@ -171,6 +178,7 @@ class Config(StrictModel):
     database: DatabaseConfig = DatabaseConfig()
     broker: BrokerConfig = BrokerConfig()
     worker: WorkerConfig = WorkerConfig()
+    approvals: ApprovalsConfig = ApprovalsConfig()
     clients: dict[Name, ClientConfig] = Field(default_factory=dict)
     models: dict[Name, ModelConfig] = Field(default_factory=dict)
     defaults: AgentDefaults = AgentDefaults()

@@ -4,8 +4,10 @@ from collections.abc import Sequence
 
 from runner.core.ids import ExecutionId
 from runner.core.messages import Role, Text, ToolResult
+from runner.core.records import ToolExecution
 from runner.core.states import ExecutionStatus
-from runner.engine.decide import OpenCall
+from runner.core.tooling import Recovery
+from runner.engine.asking import note_decisions
 from runner.engine.draft import Draft
 from runner.tools import results
 
@@ -27,7 +29,21 @@ def answer(
 
 
 def refuse(draft: Draft, run_id: ExecutionId, reason: str) -> None:
-    answer(draft, run_id, ExecutionStatus.REFUSED, results.refused(draft.call(run_id), reason))
+    """
+    Answer a call that may not be made.
+
+    One that may be run any number of times, and was to be run again, may have had its effect.
+    """
+    note_decisions(draft, run_id)
+    call, run = draft.call(run_id), draft.state.executions[run_id]
+    tool = draft.state.agent.tools.get(run.tool)
+    is_ready = run.status is ExecutionStatus.READY
+    if is_ready and tool is not None and tool.rules.recovery is Recovery.REPLAY_SAFE:
+        answer(draft, run_id, ExecutionStatus.INTERRUPTED, results.stopped(call, reason))
+        return
+    if is_ready:
+        draft.reserve_execution(run_id, -1)
+    answer(draft, run_id, ExecutionStatus.REFUSED, results.refused(call, reason))
 
 
 def give_up(draft: Draft, run_id: ExecutionId) -> None:
@@ -37,17 +53,18 @@ def give_up(draft: Draft, run_id: ExecutionId) -> None:
 
 def close_calls(draft: Draft, why: str) -> None:
     """Answer every open call, so that the transcript is valid whatever comes next."""
-    while (call := draft.state.first_open_call()) is not None:
-        if call.status is ExecutionStatus.RUNNING and not draft.is_unbegun(call):
-            give_up(draft, call.id)
+    draft.withdraw_questions()
+    for run in draft.state.open_executions:
+        if run.status is ExecutionStatus.RUNNING and not draft.is_unbegun(run):
+            give_up(draft, run.id)
         else:
-            _skip(draft, call, why)
+            _skip(draft, run, why)
 
 
-def _skip(draft: Draft, call: OpenCall, why: str) -> None:
-    if call.status in {ExecutionStatus.READY, ExecutionStatus.RUNNING}:
-        draft.reserve_execution(call.id, -1)
-    if call.status is ExecutionStatus.WAITING:
+def _skip(draft: Draft, run: ToolExecution, why: str) -> None:
+    if run.status in {ExecutionStatus.READY, ExecutionStatus.RUNNING}:
+        draft.reserve_execution(run.id, -1)
+    if run.status is ExecutionStatus.WAITING:
         why = f"{why}; what works on it may still be at it"
-    skipped = results.skipped(draft.call(call.id), why)
-    answer(draft, call.id, ExecutionStatus.SKIPPED, skipped)
+    skipped = results.skipped(draft.call(run.id), why)
+    answer(draft, run.id, ExecutionStatus.SKIPPED, skipped)

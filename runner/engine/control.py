@@ -59,7 +59,10 @@ class Control:
             InvalidMove: It has ended.
             KeyConflict: The key was used for another text.
         """
-        return self._controls.steer(turn_id, key=key, text=text)
+        given = self._controls.steer(turn_id, key=key, text=text)
+        # It goes on at once where it waits for people alone.
+        self._worker.wake([turn_id])
+        return given
 
     def _close(self, turn_id: TurnId) -> bool:
         """End a turn that is to be cancelled; a worker does it where this process cannot."""

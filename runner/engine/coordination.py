@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from runner.core.authorization import Action
 from runner.core.errors import ToolError
 from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject
@@ -14,8 +15,10 @@ from runner.engine.courier import Courier
 from runner.engine.launch import Assignment, Launcher
 from runner.runtime.agent import Agent
 
-#: They may run any number of times: what they do is named by their execution.
-_RULES = ToolRules(recovery=Recovery.REPLAY_SAFE)
+
+def coordination_rules(action: Action) -> ToolRules:
+    """Return the rules of such a tool, which does the same however often an execution runs."""
+    return ToolRules(recovery=Recovery.REPLAY_SAFE, action=action)
 
 
 class Coordination:
@@ -87,7 +90,7 @@ class CoordinationTool:
 
     spec: ToolSpec
     act: Callable[[JsonObject, ToolContext], JsonObject]
-    rules: ToolRules = _RULES
+    rules: ToolRules
 
     def complaints(self, arguments: JsonObject) -> tuple[str, ...]:
         return Validator(self.spec.parameters).complaints(arguments)

@@ -8,7 +8,8 @@ from runner.core.errors import LimitReached, NotFound, RunnerError
 from runner.core.ids import ConversationId, TurnId, new_delivery_id
 from runner.core.jsonvalue import canonical_json
 from runner.core.ports import Deliveries
-from runner.core.records import Turn
+from runner.core.records import NewEvent, Turn
+from runner.engine.callbacks import CallbackRules
 from runner.engine.launch import Launcher
 
 log = logging.getLogger(__name__)
@@ -17,9 +18,10 @@ log = logging.getLogger(__name__)
 class Courier:
     """Delivers texts as messages with a continuation that answers them."""
 
-    def __init__(self, deliveries: Deliveries, launcher: Launcher) -> None:
+    def __init__(self, deliveries: Deliveries, launcher: Launcher, rules: CallbackRules) -> None:
         self._deliveries = deliveries
         self._launcher = launcher
+        self._rules = rules
 
     def send(
         self, *, key: str, sender: Turn | None, destination: ConversationId, text: str
@@ -42,24 +44,33 @@ class Courier:
         """
         Tell the conversation that asked of a turn's end, and return the turn that answers it.
 
-        An end that cannot be told is recorded; it stays the end it is.
+        An end that cannot be told, or may not be any more, is recorded; it stays the end it is.
         """
         if turn.callback_to is None:
             return None
         try:
+            ruling = self._rules.on(turn)
+            if ruling.refusal is not None:
+                self._drop(turn, ruling.refusal, decided=ruling.decided)
+                return None
             new = self._new(
                 key=f"callback:{turn.id}",
                 sender=turn,
                 destination=turn.callback_to,
                 text=_report(turn),
             )
-            return self._deliveries.deliver(new, settles=turn.id).turn_id
+            delivery = self._deliveries.deliver(new, settles=turn.id, decided=ruling.decided)
         except (NotFound, LimitReached) as error:
-            self._deliveries.drop_callback(turn.id, reason=str(error))
+            self._drop(turn, str(error))
         except RunnerError as error:
             # It is still owed; a sweep tries again.
             log.warning("callback failed", extra={"turn_id": turn.id, "error": str(error)})
+        else:
+            return delivery.turn_id
         return None
+
+    def _drop(self, turn: Turn, reason: str, *, decided: Sequence[NewEvent] = ()) -> None:
+        self._deliveries.drop_callback(turn.id, reason=reason, decided=decided)
 
     def settle_due(self, limit: int) -> Sequence[TurnId]:
         """Deliver callbacks that are still owed, and return the turns that answer them."""

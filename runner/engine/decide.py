@@ -46,6 +46,13 @@ class RefuseCall:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class AskPerson:
+    """Ask people whether this call may be made; go on without it meanwhile."""
+
+    id: ExecutionId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GiveUpCall:
     """Answer this call with an unknown outcome: its process died while it ran."""
 
@@ -77,6 +84,11 @@ class Continue:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Park:
+    """Let go of the turn until people have answered or other turns have ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TakeInputs:
     """Put what the turn was told meanwhile into the transcript, in place of planned calls."""
 
@@ -104,8 +116,21 @@ class Fail:
 
 
 CallStep: TypeAlias = (
-    RunCall | MarkCall | CountCall | RefuseCall | GiveUpCall | Spawn | Join | Collect | Continue
+    RunCall
+    | MarkCall
+    | CountCall
+    | RefuseCall
+    | AskPerson
+    | GiveUpCall
+    | Spawn
+    | Join
+    | Collect
+    | Park
+    | Continue
 )
+#: In these a call is carried out before anything else.
+_BEGUN = {ExecutionStatus.READY, ExecutionStatus.RUNNING}
+
 Step: TypeAlias = CallModel | CallStep | TakeInputs | CheckOutput | Pause | Cancel | Fail
 
 
@@ -121,6 +146,8 @@ class OpenCall:
     replay_safe: bool
     #: Why it may not be made, if so.
     refusal: str | None = None
+    #: A person has to agree before it is made.
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,10 +178,14 @@ class Snapshot:
     phase: Phase
     budget: Budget
     requests: Requests
-    #: The first call without a result; those behind it wait.
+    #: The call whose place has come.
     call: OpenCall | None = None
-    #: The calls that fan out with the first one, it included.
+    #: The calls that fan out with it, it included.
     group: Sequence[ExecutionId] = ()
+    #: Some call has no result yet.
+    is_open: bool = False
+    #: Other turns are at work on calls.
+    is_joining: bool = False
 
 
 def decide(turn: Snapshot) -> Step:
@@ -170,9 +201,19 @@ def _what_comes_first(turn: Snapshot) -> Step | None:
         return Fail(error=error)
     if turn.requests.pause:
         return Pause()
-    # The results of other turns come before what the turn was told meanwhile.
-    is_joined = turn.call is not None and turn.call.status is ExecutionStatus.WAITING
-    return TakeInputs() if turn.requests.inputs and not is_joined else None
+    return _inputs_first(turn) if turn.requests.inputs else None
+
+
+def _inputs_first(turn: Snapshot) -> Step | None:
+    """
+    Take what the turn was told in place of what it had planned.
+
+    The results of other turns come before that; they are waited for, and nothing more is begun.
+    """
+    status = turn.call.status if turn.call is not None else None
+    if turn.is_joining and status not in _BEGUN:
+        return Park()
+    return None if turn.is_joining or status is ExecutionStatus.WAITING else TakeInputs()
 
 
 def _next_in_phase(turn: Snapshot) -> Step:
@@ -180,27 +221,31 @@ def _next_in_phase(turn: Snapshot) -> Step:
         case Phase.MODEL:
             return CallModel()
         case Phase.TOOLS:
-            return next_call(turn.call, turn.group)
+            return next_call(turn.call, turn.group, is_open=turn.is_open)
         case Phase.OUTPUT:
             return CheckOutput()
         case _:
             assert_never(turn.phase)
 
 
-def next_call(call: OpenCall | None, group: Sequence[ExecutionId] = ()) -> CallStep:
+def next_call(
+    call: OpenCall | None, group: Sequence[ExecutionId] = (), *, is_open: bool = False
+) -> CallStep:
     """
-    Say what happens to the first open call.
+    Say what happens to the open call whose place has come.
 
     A call marked running under an earlier claim may have had its effect and is never made again.
     """
     if call is None:
-        return Continue()
+        return Park() if is_open else Continue()
     if call.status is ExecutionStatus.WAITING:
         return Collect()
     if call.status is ExecutionStatus.RUNNING and not call.marked_by_us:
         return GiveUpCall(id=call.id)
     if call.refusal is not None:
         return RefuseCall(id=call.id, reason=call.refusal)
+    if call.asks:
+        return AskPerson(id=call.id)
     return _begin(call, group)
 
 

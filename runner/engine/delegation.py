@@ -41,10 +41,9 @@ def wait_for_turns(step: Join, state: State) -> Draft:
     return draft
 
 
-def refuse_wait(state: State, reason: str) -> Draft:
+def refuse_wait(state: State, run_id: ExecutionId, reason: str) -> Draft:
     """Answer the call whose wait the store refused."""
     draft = Draft(state)
-    run_id = state.open_executions[0].id
     refuse(draft, run_id, reason)
     settle(draft)
     return draft

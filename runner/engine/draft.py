@@ -4,12 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 
+from runner.core.approvals import NewApproval, Question
 from runner.core.coordination import Input
 from runner.core.ids import (
     ExecutionId,
     InputId,
     MessageId,
     TurnId,
+    new_approval_id,
     new_execution_id,
     new_message_id,
 )
@@ -27,7 +29,6 @@ from runner.core.records import (
 )
 from runner.core.states import ExecutionStatus, Phase, TurnStatus, ensure_move
 from runner.core.tree import Reservation
-from runner.engine.decide import OpenCall
 from runner.engine.state import State
 
 
@@ -183,6 +184,30 @@ class Draft:
         moves[run_id] = ExecutionMove(id=run_id, status=status, awaits=awaits)
         self._write = replace(self._write, moves=tuple(moves.values()))
 
+    def ask(self, run_id: ExecutionId, question: Question, *, expires: timedelta) -> None:
+        """Put a question to people, for which its execution is asking from now on."""
+        new = NewApproval(
+            id=new_approval_id(), execution_id=run_id, question=question, expires=expires
+        )
+        self._write = replace(self._write, approvals=(*self._write.approvals, new))
+        self.turn = replace(self.turn, open_approvals=self.turn.open_approvals + 1)
+        self.move(run_id, ExecutionStatus.ASKING)
+        self.note(
+            "approval.requested",
+            approval_id=new.id,
+            execution_id=run_id,
+            tool=question.tool,
+            reason=question.reason,
+            source=question.source,
+            expires=expires.total_seconds(),
+        )
+
+    def withdraw_questions(self) -> None:
+        """Let people answer nothing more, because all open calls are closed."""
+        if self.turn.open_approvals:
+            self._write = replace(self._write, withdraws=True)
+            self.turn = replace(self.turn, open_approvals=0)
+
     def take(self, inputs: Mapping[InputId, MessageId]) -> None:
         """Record which messages hold the inputs the turn was given; it has no others."""
         self._write = replace(self._write, inputs=inputs)
@@ -217,9 +242,10 @@ class Draft:
         run = self.state.executions[run_id]
         return ToolCall(call_id=run.call_id, name=run.tool, arguments=run.arguments)
 
-    def is_unbegun(self, call: OpenCall) -> bool:
-        """Tell whether a call that is marked running has had no effect for certain."""
-        return call.marked_by_us and call.id != self._begun
+    def is_unbegun(self, run: ToolExecution) -> bool:
+        """Tell whether a call is marked running and has had no effect for certain."""
+        is_ours = run.fence == self._write.claim.fence and run.id != self._begun
+        return run.status is ExecutionStatus.RUNNING and is_ours
 
     def _reserve(self, more: Reservation) -> None:
         taken = self._write.reserve

@@ -2,10 +2,10 @@
 
 import logging
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import assert_never
+from typing import Final, assert_never
 
 from runner.core.clock import Clock
 from runner.core.errors import (
@@ -21,11 +21,12 @@ from runner.core.ids import TurnId
 from runner.core.model import Delta
 from runner.core.ports import Journal, Observer
 from runner.core.records import ClaimedTurn, Committed, Turn, TurnError
-from runner.core.states import TurnStatus
-from runner.engine.calls import settle
+from runner.core.states import ExecutionStatus, TurnStatus
+from runner.engine.calls import park, settle
 from runner.engine.circumstances import Circumstances
 from runner.engine.deadline import Deadline
 from runner.engine.decide import (
+    AskPerson,
     CallModel,
     Cancel,
     CheckOutput,
@@ -36,6 +37,7 @@ from runner.engine.decide import (
     GiveUpCall,
     Join,
     MarkCall,
+    Park,
     Pause,
     RefuseCall,
     RunCall,
@@ -52,6 +54,7 @@ from runner.engine.launch import Launcher
 from runner.engine.lease import Lease
 from runner.engine.model_step import ask_model
 from runner.engine.output_step import check_output
+from runner.engine.permits import Permits, Policing
 from runner.engine.state import State
 from runner.engine.steering import take_inputs
 from runner.engine.tool_step import run_tool
@@ -60,6 +63,10 @@ from runner.runtime.agent import Agent
 
 log = logging.getLogger(__name__)
 
+TRUSTING: Final = Policing()
+
+#: Calls about which people may have been asked before they are made.
+_ASKED: Final = frozenset({ExecutionStatus.ASKING, ExecutionStatus.READY})
 #: How long a turn rests whose agent could not be brought to life.
 _PUT_OFF = timedelta(seconds=15)
 
@@ -93,17 +100,17 @@ class Driver:
         *,
         journal: Journal,
         launcher: Launcher,
-        agent_of: Callable[[Turn], Agent],
         observer: Observer,
         clock: Clock,
         max_claims: int,
+        policing: Policing = TRUSTING,
     ) -> None:
         self._journal = journal
         self._launcher = launcher
-        self._agent_of = agent_of
         self._observer = observer
         self._clock = clock
         self._max_claims = max_claims
+        self._policing = policing
 
     def drive(self, claimed: ClaimedTurn, lease: Lease, pace: Pace) -> Driven:
         """
@@ -124,7 +131,7 @@ class Driver:
             on_delta=lambda delta: self._show_delta(turn_id, delta),
         )
         try:
-            state = self._load(claimed, self._agent_of(claimed.turn))
+            state = self._load(claimed, self._launcher.agent_of(claimed.turn))
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the turn
@@ -133,7 +140,7 @@ class Driver:
         while True:
             before = state
             draft, committed = self._commit(self._next(state, around), lease)
-            state = _asked(draft.state, committed)
+            state = self._catch_up(draft.state, committed)
             if state.turn.status is not TurnStatus.RUNNING:
                 return _driven(before, state, committed)
             # Only after a step that left something to read, so that every slice gets somewhere.
@@ -142,15 +149,35 @@ class Driver:
 
     def _load(self, claimed: ClaimedTurn, agent: Agent) -> State:
         turn = claimed.turn
-        return State(
+        executions = {run.id: run for run in self._journal.executions(turn.id)}
+        state = State(
             claim=claimed.claim,
             turn=turn,
             agent=agent,
             messages=tuple(self._journal.transcript(turn.conversation_id)),
-            executions={run.id: run for run in self._journal.executions(turn.id)},
+            executions=executions,
             max_claims=self._max_claims,
+            permits=Permits(self._policing, turn),
+            answers={},
             joined=tuple(self._journal.outcomes(turn.awaits)) if turn.awaits else (),
         )
+        may_be_asked = any(run.status in _ASKED for run in executions.values())
+        return self._read_answers(state) if may_be_asked else state
+
+    def _read_answers(self, state: State) -> State:
+        """Take in what people have answered."""
+        approvals = self._journal.approvals(state.turn.id)
+        answers = {each.execution_id: each for each in approvals if each.answer is not None}
+        turn = replace(state.turn, open_approvals=len(approvals) - len(answers))
+        return replace(state, turn=turn, answers=answers)
+
+    def _catch_up(self, state: State, committed: Committed) -> State:
+        """Take in what people asked of the turn, and answered it, while the step was under way."""
+        state = _asked(state, committed)
+        is_held = state.turn.status is TurnStatus.RUNNING
+        if is_held and committed.open_approvals != state.turn.open_approvals:
+            return self._read_answers(state)
+        return state
 
     def _load_without(self, claimed: ClaimedTurn) -> State:
         """Load a turn without its agent and, where they cannot be read, without its messages."""
@@ -169,6 +196,8 @@ class Driver:
                 messages=(),
                 executions={},
                 max_claims=self._max_claims,
+                permits=Permits(self._policing, turn),
+                answers={},
             )
 
     def _put_off(
@@ -199,6 +228,7 @@ class Driver:
         begun = None
         try:
             around.lease.check()
+            state.permits.forget()
             step = decide(state.snapshot(seconds_left=around.deadline.seconds_left))
             begun = step.id if isinstance(step, RunCall) else None
             return self._perform(step, state, around)
@@ -244,7 +274,9 @@ class Driver:
         step: MarkCall
         | CountCall
         | RefuseCall
+        | AskPerson
         | GiveUpCall
+        | Park
         | Continue
         | TakeInputs
         | Pause
@@ -255,7 +287,9 @@ class Driver:
         """Perform a step that has no effect but on the turn itself."""
         draft = Draft(state)
         match step:
-            case MarkCall() | CountCall() | RefuseCall() | GiveUpCall() | Continue():
+            case Park():
+                park(draft)
+            case MarkCall() | CountCall() | RefuseCall() | AskPerson() | GiveUpCall() | Continue():
                 settle(draft)
             case TakeInputs():
                 take_inputs(draft, self._journal.inputs(state.turn.id))
@@ -284,7 +318,7 @@ class Driver:
             except InputsArrived:
                 self._make_room(draft)
             except (WaitCycle, NotFound) as error:
-                draft = refuse_wait(draft.before, str(error))
+                draft = refuse_wait(draft.before, draft.last_moved()[0], str(error))
             else:
                 self._show_events(draft)
                 return draft, committed

@@ -51,9 +51,9 @@ def hand_back(draft: Draft, reason: str, *, delay: timedelta | None = None) -> N
 
 def _unbegin(draft: Draft) -> None:
     """Let a call that was marked, and has not begun, be ready again."""
-    call = draft.state.first_open_call()
-    if call is not None and draft.is_unbegun(call):
-        draft.move(call.id, ExecutionStatus.READY)
+    for run in draft.state.open_executions:
+        if draft.is_unbegun(run):
+            draft.move(run.id, ExecutionStatus.READY)
 
 
 def _took(turn: Turn) -> JsonObject:

@@ -84,6 +84,7 @@ class Launcher:
             depth=parent.place.depth + 1,
             hops=parent.place.hops,
             limits=parent.place.limits,
+            ancestors=parent.lineage,
         )
         return NewTurn(
             id=turn_id,

@@ -24,6 +24,8 @@ class SweepReport:
     overdue: Sequence[TurnId] = ()
     #: Turns that waited for turns which have all ended.
     joined: Sequence[TurnId] = ()
+    #: Turns of which an approval was not answered in time.
+    expired: Sequence[TurnId] = ()
     #: Turns freed by failing one whose time was over before it started.
     freed: Sequence[TurnId] = ()
     #: Turns that answer a callback which was still owed.
@@ -36,7 +38,8 @@ class SweepReport:
     @property
     def dispatched(self) -> tuple[TurnId, ...]:
         """Every turn that is to be worked on, once each."""
-        found = (self.released, self.overdue, self.joined, self.freed, self.called_back, self.due)
+        waiting = (self.overdue, self.joined, self.expired)
+        found = (self.released, *waiting, self.freed, self.called_back, self.due)
         return tuple(dict.fromkeys(turn_id for part in found for turn_id in part))
 
 
@@ -76,6 +79,7 @@ class Sweeper:
         report = SweepReport(
             released=_attempt(lambda: sweeps.release_expired(limit=_BATCH), errors),
             overdue=_attempt(lambda: sweeps.release_overdue(limit=_BATCH), errors),
+            expired=_attempt(lambda: sweeps.expire_approvals(limit=_BATCH), errors),
             joined=_attempt(lambda: sweeps.release_joined(limit=_BATCH), errors),
             freed=_attempt(lambda: sweeps.fail_overdue(limit=_BATCH), errors),
             called_back=_attempt(lambda: self._settle_callbacks(_BATCH), errors),

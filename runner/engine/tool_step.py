@@ -7,6 +7,7 @@ from runner.core.records import ToolExecution
 from runner.core.states import ExecutionStatus
 from runner.core.tooling import Tool, ToolContext
 from runner.engine.answers import answer
+from runner.engine.asking import note_decisions
 from runner.engine.calls import settle
 from runner.engine.circumstances import Circumstances
 from runner.engine.draft import Draft
@@ -37,6 +38,9 @@ def run_tool(state: State, run_id: ExecutionId, around: Circumstances) -> Draft:
     )
     draft = Draft(state)
     status, result = _read(outcome, run, tool)
+    if not state.permits.is_granted(run_id):
+        note_decisions(draft, run_id)
+        state.permits.grant(run_id)
     longest = tool.rules.max_result_chars
     notes = [cut_text(storable_text(note), max_chars=longest) for note in outcome.notes]
     answer(draft, run_id, status, result, notes=notes)

@@ -10,14 +10,19 @@ from sqlalchemy import func, select, union_all
 from runner.core.finding import Finding
 from runner.core.ids import TurnId
 from runner.core.states import LIVE
-from runner.store import audit_transcripts, audit_trees, audit_turns
+from runner.store import audit_approvals, audit_transcripts, audit_trees, audit_turns
 from runner.store.audit_rule import Rule
 from runner.store.conditions import has_status
 from runner.store.database import Database
 from runner.store.sweeps import SqlSweeps
 from runner.store.tables import TurnRow, WaitRow
 
-RULES: Final[Sequence[Rule]] = (*audit_turns.RULES, *audit_transcripts.RULES, *audit_trees.RULES)
+RULES: Final[Sequence[Rule]] = (
+    *audit_turns.RULES,
+    *audit_transcripts.RULES,
+    *audit_trees.RULES,
+    *audit_approvals.RULES,
+)
 
 _in_lanes = (
     select(

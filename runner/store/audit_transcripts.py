@@ -9,7 +9,7 @@ from runner.core.messages import Role
 from runner.core.states import ExecutionStatus
 from runner.store.audit_rule import Rule
 from runner.store.json_sql import json_field, json_items
-from runner.store.tables import InputRow, MessageRow, ToolExecutionRow, TurnRow
+from runner.store.tables import ApprovalRow, InputRow, MessageRow, ToolExecutionRow, TurnRow
 
 _OPEN: Final = tuple(status for status in ExecutionStatus if not status.is_ended)
 #: What may stand between a call and its result: other results, and what tools add to theirs.
@@ -83,7 +83,16 @@ _call_counts = (
     .subquery("call_counts")
 )
 _answers = aliased(_sections, name="answers")
-_in_call_order = (
+_in_call_order = select(
+    ToolExecutionRow.turn_id,
+    ToolExecutionRow.id,
+    ToolExecutionRow.position,
+    func.row_number()
+    .over(partition_by=ToolExecutionRow.turn_id, order_by=ToolExecutionRow.position)
+    .label("place"),
+).subquery("in_call_order")
+# A call that somebody had to approve is passed over until then, and by the calls behind it.
+_results_in_call_order = (
     select(
         ToolExecutionRow.turn_id,
         ToolExecutionRow.id,
@@ -97,7 +106,8 @@ _in_call_order = (
         .label("seq_before"),
     )
     .outerjoin(_RESULT, _RESULT.execution_id == ToolExecutionRow.id)
-    .subquery("in_call_order")
+    .where(~exists().where(ApprovalRow.execution_id == ToolExecutionRow.id))
+    .subquery("results_in_call_order")
 )
 _in_input_order = (
     select(
@@ -197,11 +207,11 @@ RULES: Final = (
     Rule(
         name="result_order",
         message="the result of call {position} does not stand behind those of the calls before it",
-        query=select(_in_call_order).where(
-            _in_call_order.c.seq.is_not(None),
-            _in_call_order.c.place > 1,
-            func.coalesce(_in_call_order.c.seq_before, _in_call_order.c.seq)
-            >= _in_call_order.c.seq,
+        query=select(_results_in_call_order).where(
+            _results_in_call_order.c.seq.is_not(None),
+            _results_in_call_order.c.place > 1,
+            func.coalesce(_results_in_call_order.c.seq_before, _results_in_call_order.c.seq)
+            >= _results_in_call_order.c.seq,
         ),
     ),
     Rule(

@@ -2,13 +2,13 @@
 
 from typing import Final
 
-from sqlalchemy import ColumnElement, Integer, cast, exists, func, or_, select
+from sqlalchemy import ColumnElement, Integer, cast, exists, func, or_, select, true
 from sqlalchemy.orm import InstrumentedAttribute, aliased
 
 from runner.core.messages import Role
 from runner.core.states import ExecutionStatus
 from runner.store.audit_rule import Rule
-from runner.store.json_sql import json_field
+from runner.store.json_sql import json_field, json_items
 from runner.store.tables import (
     DeliveryRow,
     EventRow,
@@ -20,7 +20,12 @@ from runner.store.tables import (
 )
 
 #: Executions that count against no limit, though they may have been counted for a while.
-_UNCOUNTED: Final = (ExecutionStatus.PLANNED, ExecutionStatus.REFUSED, ExecutionStatus.SKIPPED)
+_UNCOUNTED: Final = (
+    ExecutionStatus.PLANNED,
+    ExecutionStatus.ASKING,
+    ExecutionStatus.REFUSED,
+    ExecutionStatus.SKIPPED,
+)
 
 _PARENT: Final = aliased(TurnRow, name="parent_turn")
 _WAITER: Final = aliased(TurnRow, name="waiter")
@@ -58,6 +63,18 @@ _counted_by_tool = (
     .join(TurnRow, TurnRow.id == _counted.c.turn_id)
     .group_by(TurnRow.root_id, _counted.c.tool)
     .subquery("counted_by_tool")
+)
+
+
+_above = json_items(TurnRow.ancestors, "above")
+_ancestors = (
+    select(
+        TurnRow.id.label("turn_id"), TurnRow.depth, func.count(_above.c.value).label("ancestors")
+    )
+    .select_from(TurnRow)
+    .outerjoin(_above, true())
+    .group_by(TurnRow.id)
+    .subquery("ancestors_of_turns")
 )
 
 
@@ -111,6 +128,11 @@ RULES: Final = (
                 TurnRow.depth != func.coalesce(_PARENT.depth + 1, 0),
             )
         ),
+    ),
+    Rule(
+        name="ancestors",
+        message="the turn is {depth} levels below its root and knows {ancestors} agents above it",
+        query=select(_ancestors).where(_ancestors.c.depth != _ancestors.c.ancestors),
     ),
     Rule(
         name="launched_by",

@@ -33,7 +33,7 @@ from runner.store.tables import (
 )
 
 #: However busy the workers are, a sweep comes by within this time.
-_LONG_AGO: Final = timedelta(minutes=-5)
+LONG_AGO: Final = timedelta(minutes=-5)
 
 _OPEN: Final = tuple(status for status in ExecutionStatus if not status.is_ended)
 _ENDINGS: Final = tuple(f"turn.{status.value}" for status in ENDED_STATUSES)
@@ -176,14 +176,14 @@ RULES: Final = (
         message="nobody took the turn back from worker {worker_id}, whose lease is long over",
         query=select(TurnRow.id.label("turn_id"), TurnRow.worker_id).where(
             has_status(TurnRow.status, TurnStatus.RUNNING),
-            TurnRow.lease_expires_at < db_now_plus(_LONG_AGO),
+            TurnRow.lease_expires_at < db_now_plus(LONG_AGO),
         ),
     ),
     Rule(
         name="callback_owed",
         message="the conversation {callback_to} is owed word of the turn's end for long",
         query=select(TurnRow.id.label("turn_id"), TurnRow.callback_to).where(
-            TurnRow.callback_due < db_now_plus(_LONG_AGO)
+            TurnRow.callback_due < db_now_plus(LONG_AGO)
         ),
     ),
     Rule(

@@ -3,12 +3,22 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from sqlalchemy import Connection, RowMapping, bindparam, false, select, true, update
+from sqlalchemy import (
+    Connection,
+    RowMapping,
+    bindparam,
+    false,
+    literal_column,
+    select,
+    true,
+    update,
+)
 
 from runner.core.coordination import Reach, Receipt, Receipts, ReceiptState
 from runner.core.ids import ConversationId, TurnId
 from runner.core.records import NewEvent
 from runner.core.states import TurnStatus
+from runner.store.asking import withdraw
 from runner.store.clock import db_now
 from runner.store.codec import event_columns
 from runner.store.conditions import in_order
@@ -45,6 +55,7 @@ _MARK: Final = (
         lease_expires_at=None,
         not_before=None,
         due_at=db_now(),
+        open_approvals=literal_column("0"),
     )
 )
 _CANCELLED: Final = NewEvent(kind="turn.cancelled")
@@ -55,7 +66,8 @@ class Cancelling:
     """
     One cancel, which may take several attempts.
 
-    What never started ends here. What has started is marked and loses its claim, and whoever
+    What never started ends here. What has started is marked and loses its claim, nobody is asked
+    any more what it has asked, and whoever
     claims it next closes its open calls and ends it; that claim is not taken away again. A turn
     that was submitted and given input counts as started: its end has to pass the input on.
     """
@@ -83,7 +95,9 @@ class Cancelling:
             self._wake += set_going(connection, ended)
         if fresh:
             connection.execute(_MARK, {"ids": fresh})
-        events = [event_columns(turn_id, _CANCELLED) for turn_id in unstarted]
+        asking = [row["id"] for row in started if row["id"] in fresh and row["open_approvals"]]
+        events = [*withdraw(connection, asking)]
+        events += [event_columns(turn_id, _CANCELLED) for turn_id in unstarted]
         events += [event_columns(turn_id, _REQUESTED) for turn_id in fresh]
         insert_events(connection, events)
         for turn_id in unstarted:

@@ -7,9 +7,12 @@ from typing import Final, TypeAlias, assert_never
 
 from sqlalchemy import RowMapping
 
+from runner.core.approvals import Approval, NewApproval, Question
+from runner.core.authorization import AgentRef
 from runner.core.coordination import Delivery, Input, Outcome
 from runner.core.cost import Cost
 from runner.core.ids import (
+    ApprovalId,
     ConversationId,
     DeliveryId,
     ExecutionId,
@@ -133,6 +136,35 @@ def awaits_to_json(turn_ids: Sequence[TurnId]) -> str | None:
     return to_json(turn_ids) if turn_ids else None
 
 
+def ancestors_to_json(ancestors: Sequence[AgentRef]) -> str:
+    return to_json([asdict(each) for each in ancestors])
+
+
+def approval_columns(turn_id: TurnId, new: NewApproval) -> Columns:
+    """Return the columns of an approval, and for its times the turn and seconds to answer."""
+    question = new.question
+    return {
+        "id": new.id,
+        "turn_id": turn_id,
+        "execution_id": new.execution_id,
+        "agents": to_json(list(question.agents)),
+        "tool": storable_text(question.tool),
+        "arguments": to_json(question.arguments),
+        "action": question.action,
+        "policy": _text_or_null(question.policy),
+        "rule": _text_or_null(question.rule),
+        "source": _text_or_null(question.source),
+        "layer": _text_or_null(question.layer),
+        "reason": storable_text(question.reason),
+        "asker": turn_id,
+        "expires": new.expires.total_seconds(),
+    }
+
+
+def _text_or_null(text: str | None) -> str | None:
+    return None if text is None else storable_text(text)
+
+
 def execution_columns(execution: ToolExecution) -> Columns:
     return {
         "id": execution.id,
@@ -183,6 +215,7 @@ def turn_from(row: RowMapping) -> Turn:
         open_waits=0 if has_ended else row["open_waits"],
         waiters=0 if has_ended else row["waiters"],
         open_inputs=row["open_inputs"],
+        open_approvals=0 if has_ended else row["open_approvals"],
         pause_requested=row["pause_requested"],
         cancel_requested=row["cancel_requested"],
         is_inline=row["is_inline"],
@@ -220,6 +253,7 @@ def _place_from(row: RowMapping) -> Place:
         depth=row["depth"],
         hops=row["hops"],
         limits=TreeLimits(**json.loads(row["tree_limits"])),
+        ancestors=tuple(AgentRef(**each) for each in json.loads(row["ancestors"])),
     )
 
 
@@ -299,6 +333,32 @@ def execution_from(row: RowMapping) -> ToolExecution:
         created_at=row["created_at"],
         started_at=row["started_at"],
         ended_at=row["ended_at"],
+    )
+
+
+def approval_from(row: RowMapping) -> Approval:
+    principal = row["answered_by"]
+    return Approval(
+        id=ApprovalId(row["id"]),
+        turn_id=TurnId(row["turn_id"]),
+        execution_id=ExecutionId(row["execution_id"]),
+        question=Question(
+            agents=tuple(json.loads(row["agents"])),
+            tool=row["tool"],
+            arguments=_object(row["arguments"]),
+            action=row["action"],
+            policy=row["policy"],
+            rule=row["rule"],
+            source=row["source"],
+            layer=row["layer"],
+            reason=row["reason"],
+        ),
+        asked_at=row["asked_at"],
+        expires_at=row["expires_at"],
+        answer=row["answer"],
+        answered_at=row["answered_at"],
+        answered_by=None if principal is None else _object(principal),
+        answer_reason=row["answer_reason"],
     )
 
 

@@ -14,7 +14,7 @@ from runner.store.clock import db_now
 from runner.store.codec import delivery_from, event_columns, turn_from
 from runner.store.database import Database
 from runner.store.newcomers import Newcomers
-from runner.store.statements import insert_event, insert_events, insert_messages
+from runner.store.statements import insert_events, insert_messages
 from runner.store.tables import DeliveryRow, TurnRow
 from runner.store.waits import insert_edges, join
 
@@ -43,14 +43,20 @@ class SqlDeliveries:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def deliver(self, new: NewDelivery, *, settles: TurnId | None = None) -> Delivery:
+    def deliver(
+        self,
+        new: NewDelivery,
+        *,
+        settles: TurnId | None = None,
+        decided: Sequence[NewEvent] = (),
+    ) -> Delivery:
         """
         Put a message and its continuation into a conversation, or return what the key gave before.
 
         However many deliver at the same time, one takes the key; the others find it taken, and
         what they were about to store is rolled back.
         """
-        delivering = _Delivering(new, settles)
+        delivering = _Delivering(new, settles, decided)
         found = self._find(delivering.key)
         if found is None:
             delivery = self._database.write(delivering, on_conflict=lambda: None)
@@ -62,16 +68,19 @@ class SqlDeliveries:
         if (found.source, found.destination, found.text) != delivering.payload:
             raise KeyConflict(f"the key {new.key!r} was used before for something else")
         if settles is not None:
-            self._settle(settles, _sent(found.id))
+            self._settle(settles, [*decided, _sent(found.id)])
         return found
 
     def callbacks_due(self, *, limit: int) -> Sequence[Turn]:
         """Return ended turns whose callback has not been delivered."""
         return [turn_from(row) for row in self._database.rows(_SELECT_OWED, {"most": limit})]
 
-    def drop_callback(self, turn_id: TurnId, *, reason: str) -> None:
+    def drop_callback(
+        self, turn_id: TurnId, *, reason: str, decided: Sequence[NewEvent] = ()
+    ) -> None:
         """Owe no callback for a turn any more, and record why; of two that do, one records it."""
-        self._settle(turn_id, NewEvent(kind="delivery.dropped", body={"reason": reason}))
+        dropped = NewEvent(kind="delivery.dropped", body={"reason": reason})
+        self._settle(turn_id, [*decided, dropped])
 
     def inbox(self, conversation_id: ConversationId) -> Sequence[Delivery]:
         """Return what was delivered to a conversation, oldest first."""
@@ -87,21 +96,22 @@ class SqlDeliveries:
         rows = self._database.rows(_SELECT_BY_KEY, {"by_key": key})
         return next((delivery_from(row) for row in rows), None)
 
-    def _settle(self, turn_id: TurnId, event: NewEvent) -> None:
-        self._database.write(lambda connection: _settle(connection, turn_id, event))
+    def _settle(self, turn_id: TurnId, events: Sequence[NewEvent]) -> None:
+        self._database.write(lambda connection: _settle(connection, turn_id, events))
 
 
 class _Delivering:
     """The transaction that stores a message, the turn that will answer it, and the delivery."""
 
-    def __init__(self, new: NewDelivery, settles: TurnId | None) -> None:
+    def __init__(
+        self, new: NewDelivery, settles: TurnId | None, decided: Sequence[NewEvent]
+    ) -> None:
         continuation = new.continuation
         if continuation.conversation_id != new.destination:
             raise UsageError("the turn that answers a delivery belongs into its destination")
         self.key = storable_text(new.key)
         #: What the key stands for.
         self.payload = (new.source, new.destination, storable_text(new.text))
-        self._id = new.id
         self._newcomers = Newcomers([continuation])
         self._columns = {
             "id": new.id,
@@ -117,6 +127,7 @@ class _Delivering:
             continuation.id, NewEvent(kind="delivery.received", body=body)
         )
         self._settles = settles
+        self._told = [*decided, _sent(new.id)]
 
     def __call__(self, connection: Connection) -> Delivery:
         newcomers = self._newcomers
@@ -128,13 +139,13 @@ class _Delivering:
         stored = connection.execute(_INSERT, self._columns).mappings().one()
         insert_events(connection, [*newcomers.events(rows), self._received])
         if self._settles is not None:
-            _settle(connection, self._settles, _sent(self._id))
+            _settle(connection, self._settles, self._told)
         return delivery_from(stored)
 
 
-def _settle(connection: Connection, turn_id: TurnId, event: NewEvent) -> None:
+def _settle(connection: Connection, turn_id: TurnId, events: Sequence[NewEvent]) -> None:
     if connection.execute(_SETTLE, {"settled": turn_id}).one_or_none() is not None:
-        insert_event(connection, turn_id, event)
+        insert_events(connection, [event_columns(turn_id, event) for event in events])
 
 
 def _sent(delivery_id: DeliveryId) -> NewEvent:

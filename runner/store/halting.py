@@ -9,6 +9,7 @@ from runner.core.coordination import Reach, Receipt, Receipts, ReceiptState
 from runner.core.ids import TurnId
 from runner.core.records import NewEvent
 from runner.core.states import TurnStatus
+from runner.store.asking import has_unread_answer
 from runner.store.clock import db_now
 from runner.store.codec import event_columns
 from runner.store.conditions import as_status, has_status
@@ -21,7 +22,10 @@ _OF_THESE: Final = update(TurnRow).where(
 )
 _PAUSE: Final = _OF_THESE.values(status=TurnStatus.PAUSED, not_before=None, due_at=None)
 _REQUEST_PAUSE: Final = _OF_THESE.values(pause_requested=true())
-_WAITS_ON: Final = has_status(TurnRow.status, TurnStatus.PAUSED) & (TurnRow.open_waits > 0)
+#: What waits for people alone is claimed once more, to see whether there is something else to do.
+_WAITS_ON: Final = (
+    has_status(TurnRow.status, TurnStatus.PAUSED) & (TurnRow.open_waits > 0) & ~has_unread_answer()
+)
 _RESUME: Final = _OF_THESE.values(
     status=case((_WAITS_ON, as_status(TurnStatus.WAITING)), else_=as_status(TurnStatus.PENDING)),
     due_at=case((_WAITS_ON, null()), else_=db_now()),

@@ -7,6 +7,7 @@ from typing import Final
 
 from sqlalchemy import bindparam, select, update
 
+from runner.core.approvals import Approval
 from runner.core.coordination import Input, Outcome
 from runner.core.ids import ConversationId, TurnId, WorkerId
 from runner.core.messages import Message
@@ -14,13 +15,13 @@ from runner.core.records import Claim, ClaimedTurn, Committed, StepWrite, ToolEx
 from runner.core.states import TurnStatus
 from runner.store.claiming import Claiming
 from runner.store.clock import db_now_plus
-from runner.store.codec import execution_from, input_from, message_from, outcome_from
+from runner.store.codec import approval_from, execution_from, input_from, message_from, outcome_from
 from runner.store.conditions import has_status
 from runner.store.database import Database
 from runner.store.ending import startable
 from runner.store.statements import SELECT_EXECUTIONS
 from runner.store.stepping import Stepping
-from runner.store.tables import InputRow, MessageRow, TurnRow
+from runner.store.tables import ApprovalRow, InputRow, MessageRow, TurnRow
 
 _SELECT_TRANSCRIPT: Final = (
     select(MessageRow)
@@ -32,6 +33,11 @@ _SELECT_INPUTS: Final = (
     select(InputRow)
     .where(InputRow.turn_id == bindparam("turn"), InputRow.message_id.is_(None))
     .order_by(InputRow.position)
+)
+_SELECT_APPROVALS: Final = (
+    select(ApprovalRow)
+    .where(ApprovalRow.turn_id == bindparam("turn"))
+    .order_by(ApprovalRow.asked_at, ApprovalRow.id)
 )
 _RENEW: Final = (
     update(TurnRow)
@@ -83,6 +89,11 @@ class SqlJournal:
         """Return the turn's queued inputs in order."""
         rows = self._database.rows(_SELECT_INPUTS, {"turn": turn_id})
         return [input_from(row) for row in rows]
+
+    def approvals(self, turn_id: TurnId) -> Sequence[Approval]:
+        """Return what was asked for the turn's calls, answered or not."""
+        rows = self._database.rows(_SELECT_APPROVALS, {"turn": turn_id})
+        return [approval_from(row) for row in rows]
 
     def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         """

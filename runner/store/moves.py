@@ -26,13 +26,14 @@ from runner.store.codec import Columns, awaits_to_json, execution_columns
 from runner.store.tables import ToolExecutionRow
 
 _OPEN: Final = tuple(status for status in ExecutionStatus if not status.is_ended)
-_UNBEGUN: Final = (ExecutionStatus.PLANNED, ExecutionStatus.READY)
+_UNBEGUN: Final = (ExecutionStatus.PLANNED, ExecutionStatus.ASKING, ExecutionStatus.READY)
 #: In these an execution is being worked on.
 _BEGUN: Final = (ExecutionStatus.RUNNING, ExecutionStatus.WAITING)
 
 #: From where each status is reached by anybody; ended ones are reached from every open one.
 _SOURCES: Final[Mapping[ExecutionStatus, Sequence[ExecutionStatus]]] = {
-    ExecutionStatus.READY: (ExecutionStatus.PLANNED,),
+    ExecutionStatus.ASKING: (ExecutionStatus.PLANNED, ExecutionStatus.READY),
+    ExecutionStatus.READY: (ExecutionStatus.PLANNED, ExecutionStatus.ASKING),
     ExecutionStatus.RUNNING: _UNBEGUN,
     ExecutionStatus.WAITING: (*_UNBEGUN, ExecutionStatus.WAITING),
 }

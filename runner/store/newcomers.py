@@ -27,6 +27,7 @@ from runner.core.states import LIVE, Phase, TurnStatus
 from runner.store.clock import db_now, db_now_plus
 from runner.store.codec import (
     Columns,
+    ancestors_to_json,
     awaits_to_json,
     event_columns,
     limits_to_json,
@@ -66,6 +67,7 @@ _INSERT_TURNS: Final = (
         use_tool_executions=literal_column("0"),
         use_children=literal_column("0"),
         open_inputs=literal_column("0"),
+        open_approvals=literal_column("0"),
         pause_requested=false(),
         cancel_requested=false(),
         usage=literal_column(repr(usage_to_json(Usage()))),
@@ -269,6 +271,7 @@ def _turn_columns(new: NewTurn) -> Columns:
         "depth": place.depth,
         "hops": place.hops,
         "tree_limits": limits_to_json(place.limits),
+        "ancestors": ancestors_to_json(place.ancestors),
         "awaits": awaits_to_json(new.awaits),
         "is_inline": runs,
         "callback_to": new.callback_to,

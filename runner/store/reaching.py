@@ -30,6 +30,7 @@ _COLUMNS: Final = (
     TurnRow.created_at,
     TurnRow.started_at,
     TurnRow.open_inputs,
+    TurnRow.open_approvals,
     TurnRow.pause_requested,
     TurnRow.cancel_requested,
 )

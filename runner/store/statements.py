@@ -14,7 +14,7 @@ from runner.store.codec import Columns, event_columns, turn_from
 from runner.store.tables import EventRow, MessageRow, ToolExecutionRow, TurnRow
 
 # Several rows go out as one statement only if it returns something.
-_INSERT_EVENTS: Final = insert(EventRow).values(at=db_now()).returning(EventRow.id)
+INSERT_EVENTS: Final = insert(EventRow).values(at=db_now()).returning(EventRow.id)
 _INSERT_MESSAGES: Final = insert(MessageRow).values(created_at=db_now()).returning(MessageRow.id)
 _SELECT_TURN: Final = select(TurnRow).where(TurnRow.id == bindparam("turn_id"))
 SELECT_EXECUTIONS: Final = (
@@ -48,12 +48,12 @@ def no_conversation(conversation_id: ConversationId) -> NotFound:
 
 def insert_events(connection: Connection, rows: Sequence[Columns]) -> None:
     if rows:
-        connection.execute(_INSERT_EVENTS, rows)
+        connection.execute(INSERT_EVENTS, rows)
 
 
 def insert_event(connection: Connection, turn_id: TurnId, event: NewEvent) -> int:
     """Store one event and return its id."""
-    return connection.execute(_INSERT_EVENTS, event_columns(turn_id, event)).scalar_one()
+    return connection.execute(INSERT_EVENTS, event_columns(turn_id, event)).scalar_one()
 
 
 def insert_messages(connection: Connection, rows: Sequence[Columns]) -> None:

@@ -2,23 +2,35 @@
 
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, case, func, insert, select, update
 
 from runner.core.coordination import Input
 from runner.core.errors import InvalidMove, KeyConflict
 from runner.core.ids import TurnId, new_input_id
 from runner.core.jsonvalue import JsonObject, storable_text
 from runner.core.records import NewEvent
+from runner.core.states import TurnStatus
 from runner.store.clock import db_now
 from runner.store.codec import input_from
+from runner.store.conditions import as_status, has_status
 from runner.store.database import Database
 from runner.store.statements import get_turn, insert_event
 from runner.store.tables import InputRow, TurnRow
 
+#: It waits for people alone, whom it need not ask any more once it was told something new.
+_GOES_ON: Final = (
+    has_status(TurnRow.status, TurnStatus.WAITING)
+    & (TurnRow.open_waits <= 0)
+    & (TurnRow.open_approvals > 0)
+)
 _COUNT: Final = (
     update(TurnRow)
     .where(TurnRow.id == bindparam("steered"), TurnRow.ended_at.is_(None))
-    .values(open_inputs=TurnRow.open_inputs + 1)
+    .values(
+        open_inputs=TurnRow.open_inputs + 1,
+        status=case((_GOES_ON, as_status(TurnStatus.PENDING)), else_=TurnRow.status),
+        due_at=case((_GOES_ON, db_now()), else_=TurnRow.due_at),
+    )
     .returning(TurnRow.id)
 )
 _PLACE: Final = (

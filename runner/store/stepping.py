@@ -16,6 +16,7 @@ from runner.core.records import (
     ToolExecution,
 )
 from runner.core.states import ExecutionStatus, TurnStatus
+from runner.store.asking import insert_approvals, new_rows, withdraw
 from runner.store.codec import Columns, event_columns, message_columns
 from runner.store.conditions import has_status
 from runner.store.ending import ENDING, lock_awaited, set_going
@@ -40,6 +41,7 @@ _LOOK: Final = (
         TurnRow.pause_requested,
         TurnRow.cancel_requested,
         TurnRow.open_inputs,
+        TurnRow.open_approvals,
     )
     .where(TurnRow.id == bindparam("turn_id"))
     .with_for_update(key_share=True)
@@ -74,6 +76,7 @@ class Stepping:
         self._moves = Moves(write.claim, write.planned, write.moves)
         self._messages = [message_columns(message) for message in write.messages]
         self._events = [event_columns(self._turn_id, event) for event in write.events]
+        self._approvals = new_rows(self._turn_id, write.approvals)
         self._attempted = False
 
     def __call__(self, connection: Connection) -> Committed:
@@ -96,7 +99,9 @@ class Stepping:
         self._moves.write(connection)
         added = newcomers.insert(connection, lanes, edges)
         insert_messages(connection, [*self._messages, *newcomers.triggers])
-        insert_events(connection, [*self._events, *self._later_events(row, added)])
+        insert_approvals(connection, self._approvals)
+        withdrawn = withdraw(connection, [self._turn_id]) if self._write.withdraws else []
+        insert_events(connection, [*self._events, *withdrawn, *self._later_events(row, added)])
         insert_edges(connection, edges)
         self._take_inputs(connection)
         if self._may_close_circle:
@@ -194,6 +199,7 @@ class Stepping:
             pause_requested=row["pause_requested"] or self._was_paused(row),
             cancel_requested=row["cancel_requested"],
             open_inputs=row["open_inputs"],
+            open_approvals=row["open_approvals"],
             is_ready=was_to_wait and row["status"] is TurnStatus.PENDING,
         )
 

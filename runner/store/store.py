@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
+from runner.store.answering import SqlApprovals
 from runner.store.audit import SqlAudit
 from runner.store.controls import SqlControls
 from runner.store.database import Database
@@ -23,6 +24,7 @@ class Store:
     sweeps: SqlSweeps
     controls: SqlControls
     deliveries: SqlDeliveries
+    approvals: SqlApprovals
     views: SqlViews
     audit: SqlAudit
 
@@ -36,6 +38,7 @@ class Store:
             sweeps=sweeps,
             controls=SqlControls(database),
             deliveries=SqlDeliveries(database),
+            approvals=SqlApprovals(database),
             views=SqlViews(database),
             audit=SqlAudit(database, sweeps),
         )

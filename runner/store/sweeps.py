@@ -16,6 +16,7 @@ from sqlalchemy import (
     case,
     exists,
     false,
+    func,
     null,
     select,
     update,
@@ -27,13 +28,15 @@ from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.records import NewEvent, TurnError
 from runner.core.states import TurnStatus
+from runner.store.answering import COUNT_ANSWERS
+from runner.store.asking import expire, has_open_approval, has_unread_answer
 from runner.store.clock import db_now, db_now_plus
 from runner.store.codec import error_to_json
 from runner.store.conditions import as_status, first_in_lane, has_status, is_due
 from runner.store.database import Database
 from runner.store.ending import ENDED, ENDING, lock_awaited, set_going, startable
-from runner.store.statements import insert_event
-from runner.store.tables import HALTED, UNSTARTED, TurnRow, WaitRow
+from runner.store.statements import insert_event, insert_events
+from runner.store.tables import HALTED, UNSTARTED, ApprovalRow, TurnRow, WaitRow
 
 #: Mends one turn and says whether it may be claimed now.
 Repair: TypeAlias = Callable[[TurnId, Connection], bool]
@@ -53,6 +56,7 @@ _LOST: Final[Mapping[TurnStatus, NewEvent]] = {
 }
 _OVERDUE: Final = NewEvent(kind="turn.released", body={"reason": "deadline passed"})
 _JOINED: Final = NewEvent(kind="turn.released", body={"reason": "nothing awaited is open"})
+_IS_UNANSWERED: Final = ApprovalRow.answered_at.is_(None) & (ApprovalRow.expires_at <= db_now())
 _FAILED: Final = NewEvent(
     kind="turn.failed", body={"code": _OVERDUE_ERROR.code, "message": _OVERDUE_ERROR.message}
 )
@@ -82,7 +86,10 @@ _WAITS: Final = (
     )
     .correlate(TurnRow)
 )
-_WAITS_FOR_NOTHING: Final = has_status(TurnRow.status, TurnStatus.WAITING) & ~_WAITS
+_HAS_COME: Final = (TurnRow.open_waits > 0) & ~_WAITS
+_WAITS_FOR_NOTHING: Final = has_status(TurnRow.status, TurnStatus.WAITING) & (
+    (~_WAITS & ~has_open_approval()) | _HAS_COME | has_unread_answer()
+)
 
 
 def _if_free(condition: ColumnElement[bool]) -> ScalarSelect[str]:
@@ -128,12 +135,16 @@ _REJOIN: Final = (
     update(TurnRow)
     .where(TurnRow.id == _if_free(_WAITS_FOR_NOTHING), _WAITS_FOR_NOTHING)
     .values(_PENDING_NOW)
-    .values(open_waits=0)
+    .values(open_waits=case((_WAITS, TurnRow.open_waits), else_=0))
     .returning(TurnRow.status)
 )
 _CLOSE_WAITS: Final = (
     update(WaitRow)
-    .where(WaitRow.waiter_id == bindparam("turn_id"), WaitRow.ended_at.is_(None))
+    .where(
+        WaitRow.waiter_id == bindparam("turn_id"),
+        WaitRow.ended_at.is_(None),
+        exists().where(_AWAITED.id == WaitRow.awaited_id, _AWAITED.ended_at.is_not(None)),
+    )
     .values(ended_at=db_now())
 )
 _FAIL: Final = (
@@ -164,6 +175,18 @@ _SELECT_HALTED: Final = (
     .order_by(TurnRow.deadline_at)
     .limit(bindparam("most"))
 )
+_SELECT_ASKED_TOO_LONG: Final = (
+    select(ApprovalRow.turn_id)
+    .where(_IS_UNANSWERED)
+    .group_by(ApprovalRow.turn_id)
+    .order_by(func.min(ApprovalRow.expires_at))
+    .limit(bindparam("most"))
+)
+_LOCK_IF_FREE: Final = (
+    select(TurnRow.id)
+    .where(TurnRow.id == bindparam("turn_id"))
+    .with_for_update(skip_locked=True, key_share=True)
+)
 _SELECT_JOINED: Final = (
     select(TurnRow.id)
     .where(_WAITS_FOR_NOTHING)
@@ -172,7 +195,8 @@ _SELECT_JOINED: Final = (
 )
 
 #: What leaves a turn with nobody responsible for it. A prepared, paused or stale turn is a
-#: person's; a waiting one is that of the turns it waits for; a running one is its worker's, or a
+#: person's; a waiting one is that of the turns it waits for, or of the people it asks until their
+#: time is over; a running one is its worker's, or a
 #: sweep's once the lease is over.
 _FAULT: Final = case(
     (
@@ -235,9 +259,19 @@ class SqlSweeps:
         """
         Make waiting turns pending of which nothing awaited is open any more.
 
-        The end of the last awaited turn does so itself; this mends what is not as it should be.
+        The end of the last awaited turn does so itself, and so does an answer; this mends what is
+        not as it should be.
         """
         return self._repair(_rejoin, self._find(_SELECT_JOINED, limit))
+
+    def expire_approvals(self, *, limit: int) -> Sequence[TurnId]:
+        """
+        Answer the approvals of up to *limit* turns that nobody answered in time.
+
+        Of a sweep and a person that answer at the same moment, the second finds it answered.
+        """
+        rows = self._database.rows(_SELECT_ASKED_TOO_LONG, {"most": limit})
+        return self._repair(_expire, [TurnId(row["turn_id"]) for row in rows])
 
     def fail_overdue(self, *, limit: int) -> Sequence[TurnId]:
         """
@@ -295,6 +329,17 @@ def _hurry(turn_id: TurnId, connection: Connection) -> bool:
         return False
     insert_event(connection, turn_id, _OVERDUE)
     return True
+
+
+def _expire(turn_id: TurnId, connection: Connection) -> bool:
+    if connection.execute(_LOCK_IF_FREE, {"turn_id": turn_id}).one_or_none() is None:
+        return False
+    events = expire(connection, turn_id)
+    if not events:
+        return False
+    insert_events(connection, events)
+    count = {"asker": turn_id, "fewer": len(events)}
+    return connection.execute(COUNT_ANSWERS, count).scalar() is TurnStatus.PENDING
 
 
 def _rejoin(turn_id: TurnId, connection: Connection) -> bool:

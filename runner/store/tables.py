@@ -8,6 +8,8 @@ from enum import StrEnum
 from sqlalchemy import BigInteger, CheckConstraint, Enum, ForeignKey, Index, Integer, Text, text
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from runner.core.approvals import Answer
+from runner.core.authorization import Action
 from runner.core.messages import Role
 from runner.core.records import TurnKind
 from runner.core.states import LIVE, ExecutionStatus, Phase, TurnStatus
@@ -51,6 +53,8 @@ class Table(DeclarativeBase):
         Phase: _enum(Phase),
         Role: _enum(Role),
         ExecutionStatus: _enum(ExecutionStatus),
+        Action: _enum(Action),
+        Answer: _enum(Answer),
     }
 
 
@@ -176,6 +180,10 @@ class TurnRow(Table):
     #: What its answered requests cost, but for those for which no price was known.
     cost: Mapped[Decimal]
     unpriced_requests: Mapped[int]
+    #: The agents of the turns above, the root's first, as JSON.
+    ancestors: Mapped[str] = mapped_column(server_default="[]")
+    #: How many of its approvals nobody has answered; of no meaning once it has ended.
+    open_approvals: Mapped[int] = mapped_column(server_default=text("0"))
 
 
 class ToolExecutionRow(Table):
@@ -301,6 +309,40 @@ class InputRow(Table):
     #: Empty while it is queued.
     message_id: Mapped[str | None] = mapped_column(ForeignKey("messages.id"))
     created_at: Mapped[datetime]
+
+
+class ApprovalRow(Table):
+    __tablename__ = "approvals"
+    __table_args__ = (
+        CheckConstraint(_among("answer", Answer), name="approval_answer_known"),
+        CheckConstraint(
+            "(answer IS NULL) = (answered_at IS NULL)", name="answered_approval_has_its_time"
+        ),
+        _index("one_approval_per_execution", "execution_id", unique=True),
+        _index("approvals_of_turn", "turn_id"),
+        _index("open_approvals", "asked_at", "id", where="answered_at IS NULL"),
+        _index("expiring_approvals", "expires_at", where="answered_at IS NULL"),
+    )
+
+    id: Mapped[str] = mapped_column(primary_key=True)
+    turn_id: Mapped[str] = mapped_column(ForeignKey("turns.id"))
+    execution_id: Mapped[str] = mapped_column(ForeignKey("tool_executions.id"))
+    #: The names of the agents from the root's to the one that calls, as JSON.
+    agents: Mapped[str]
+    tool: Mapped[str]
+    arguments: Mapped[str]
+    action: Mapped[Action]
+    policy: Mapped[str | None]
+    rule: Mapped[str | None]
+    source: Mapped[str | None]
+    layer: Mapped[str | None]
+    reason: Mapped[str]
+    asked_at: Mapped[datetime]
+    expires_at: Mapped[datetime]
+    answer: Mapped[Answer | None]
+    answered_at: Mapped[datetime | None]
+    answered_by: Mapped[str | None]
+    answer_reason: Mapped[str | None]
 
 
 class TreeToolUseRow(Table):

@@ -4,11 +4,20 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import ColumnElement, Update, bindparam, case, false, null, update
+from sqlalchemy import (
+    ColumnElement,
+    Update,
+    bindparam,
+    case,
+    false,
+    literal_column,
+    null,
+    update,
+)
 
 from runner.core.jsonvalue import storable_text
-from runner.core.records import StepWrite, Turn
-from runner.core.states import TurnStatus, ensure_move
+from runner.core.records import ExecutionMove, StepWrite, ToolExecution, Turn
+from runner.core.states import ExecutionStatus, TurnStatus, ensure_move
 from runner.store.clock import db_now, db_now_plus
 from runner.store.codec import Columns, error_to_json, to_json_or_null, usage_to_json
 from runner.store.conditions import as_status, has_status
@@ -30,6 +39,7 @@ _ADVANCE: Final = (
         TurnRow.pause_requested,
         TurnRow.cancel_requested,
         TurnRow.open_inputs,
+        TurnRow.open_approvals,
     )
 )
 _GIVEN_UP: Final[Mapping[str, object]] = {"worker_id": None, "lease_expires_at": None}
@@ -55,6 +65,11 @@ class TurnWrite:
         statement = _ADVANCE.values(_standing(write))
         if write.inputs:
             statement = statement.values(open_inputs=TurnRow.open_inputs - len(write.inputs))
+        if write.withdraws:
+            statement = statement.values(open_approvals=literal_column("0"))
+        elif write.approvals:
+            asked = len(write.approvals)
+            statement = statement.values(open_approvals=TurnRow.open_approvals + asked)
         if turn.status.is_ended:
             statement = statement.where(TurnRow.open_inputs == len(write.inputs))
         if turn.place.root_id == claim.turn_id:
@@ -93,7 +108,7 @@ def _standing(write: StepWrite) -> Mapping[str, object]:
     ensure_move(TurnStatus.RUNNING, status)
     match status:
         case TurnStatus.WAITING:
-            return {**_GIVEN_UP, **_waiting()}
+            return {**_GIVEN_UP, **_waiting(write)}
         case TurnStatus.PENDING:
             return {**_GIVEN_UP, **_handed_back(write)}
         case TurnStatus.PAUSED:
@@ -104,10 +119,15 @@ def _standing(write: StepWrite) -> Mapping[str, object]:
             return {"status": status, **_GIVEN_UP}
 
 
-def _waiting() -> Columns:
-    """Wait, unless a pause was asked for, or nothing is open any more of what is waited for."""
+def _waiting(write: StepWrite) -> Columns:
+    """Wait, unless a pause was asked for, or what is waited for has come meanwhile."""
     open_waits = TurnRow.open_waits + bindparam("joined")
     is_ready = open_waits <= 0
+    asked = write.turn.open_approvals
+    if asked:
+        is_answered = TurnRow.open_approvals + len(write.approvals) < asked
+        is_told = TurnRow.open_inputs > 0 if _waits_for_people_alone(write) else is_ready
+        is_ready = is_answered | is_told
     return {
         "open_waits": open_waits,
         "status": case(
@@ -118,6 +138,13 @@ def _waiting() -> Columns:
         "due_at": case((is_ready & ~TurnRow.pause_requested, db_now()), else_=null()),
         "pause_requested": false(),
     }
+
+
+def _waits_for_people_alone(write: StepWrite) -> bool:
+    """Say that no other turn is waited for, as far as the writer knows."""
+    working: list[ToolExecution | ExecutionMove] = [*write.planned, *write.moves]
+    awaits = any(execution.status is ExecutionStatus.WAITING for execution in working)
+    return not awaits and not write.turn.open_waits
 
 
 def _handed_back(write: StepWrite) -> Columns:

@@ -6,15 +6,18 @@ from typing import Final
 from sqlalchemy import Select, bindparam, func, select
 from sqlalchemy.orm import aliased
 
+from runner.core.approvals import Approval
 from runner.core.coordination import Input
 from runner.core.cost import Cost
 from runner.core.errors import NotFound
-from runner.core.ids import ConversationId, TurnId
+from runner.core.ids import ApprovalId, ConversationId, TurnId
 from runner.core.messages import Message
-from runner.core.ports import TurnFilter
+from runner.core.ports import ApprovalFilter, TurnFilter
 from runner.core.records import Conversation, Event, ToolExecution, Turn
 from runner.core.states import TurnStatus
+from runner.store.answering import find_approval
 from runner.store.codec import (
+    approval_from,
     conversation_from,
     event_from,
     execution_from,
@@ -27,6 +30,7 @@ from runner.store.database import Database
 from runner.store.reaching import TREE
 from runner.store.statements import SELECT_EXECUTIONS, get_turn, no_conversation, no_turn
 from runner.store.tables import (
+    ApprovalRow,
     ConversationRow,
     EventRow,
     InputRow,
@@ -149,6 +153,13 @@ class SqlViews:
         rows = self._database.rows(SELECT_EXECUTIONS, {"turn": turn_id})
         return [execution_from(row) for row in rows]
 
+    def approval(self, approval_id: ApprovalId) -> Approval:
+        return find_approval(self._database, approval_id)
+
+    def approvals(self, which: ApprovalFilter) -> Sequence[Approval]:
+        """Return approvals: open ones that were asked first come first, answered ones last."""
+        return [approval_from(row) for row in self._database.rows(_asked(which))]
+
     def inputs(self, turn_id: TurnId) -> Sequence[Input]:
         """Return every input that a turn was given, in order."""
         rows = self._database.rows(_SELECT_INPUTS, {"turn": turn_id})
@@ -174,4 +185,20 @@ def _matching(which: TurnFilter) -> Select[TurnRow]:
         statement = statement.where(TurnRow.conversation_id == which.conversation_id)
     if which.roots:
         statement = statement.where(TurnRow.parent_id.is_(None))
+    return statement.limit(which.limit)
+
+
+def _asked(which: ApprovalFilter) -> Select[ApprovalRow]:
+    is_answered = ApprovalRow.answered_at.is_not(None)
+    # Those of one response were asked at the same time, and are listed in the order of the calls.
+    order = (ApprovalRow.asked_at, ApprovalRow.turn_id, ToolExecutionRow.position)
+    statement = select(ApprovalRow).join(
+        ToolExecutionRow, ToolExecutionRow.id == ApprovalRow.execution_id
+    )
+    if which.turn_id is not None:
+        statement = statement.where(ApprovalRow.turn_id == which.turn_id)
+    if which.answered:
+        statement = statement.order_by(is_answered, *order)
+    else:
+        statement = statement.where(ApprovalRow.answered_at.is_(None)).order_by(*order)
     return statement.limit(which.limit)

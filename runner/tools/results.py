@@ -10,6 +10,10 @@ from runner.core.states import ExecutionStatus
 from runner.tools.cut import cut_object, cut_text
 from runner.tools.plain import plain
 
+#: Why a call was not made that nobody agreed to.
+UNANSWERED: Final = "not approved: nobody answered in time"
+WITHDRAWN: Final = "not approved: the question was withdrawn"
+
 _MAX_ERROR_CHARS: Final = 4_000
 
 
@@ -62,6 +66,16 @@ def interrupted(call: ToolCall) -> ToolResult:
     )
 
 
+def stopped(call: ToolCall, reason: str) -> ToolResult:
+    """Answer a call that may not be run again although its process died while it ran."""
+    return _failed(
+        call,
+        ExecutionStatus.INTERRUPTED,
+        f"{reason}; an earlier attempt died and may or may not have had its effect, so find out"
+        " before you do anything else about it",
+    )
+
+
 def skipped(call: ToolCall, reason: str) -> ToolResult:
     """Answer a call that was not made because its place never came."""
     return _failed(call, ExecutionStatus.SKIPPED, reason)
@@ -79,6 +93,16 @@ def unknown_tool(name: str, available: Sequence[str]) -> str:
 def invalid_arguments(name: str, complaints: Sequence[str]) -> str:
     """Say what is wrong with a call's arguments, and what to do."""
     return f"the arguments do not fit {name!r}: {'; '.join(complaints)}; mend them and call again"
+
+
+def denied(reason: str) -> str:
+    """Say that the policies in force do not allow a call."""
+    return f"denied by policy: {reason}" if reason else "denied by policy"
+
+
+def disapproved(reason: str | None) -> str:
+    """Say that the person who was asked did not agree to a call."""
+    return f"not approved: {reason}" if reason else "not approved by the person who was asked"
 
 
 def over_limit(path: str, limit: int) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Sequence
 from datetime import timedelta
 
+from runner.core.approvals import Approval
 from runner.core.coordination import Input, Outcome
 from runner.core.ids import ConversationId, TurnId, WorkerId
 from runner.core.messages import Message
@@ -47,6 +48,9 @@ class MortalJournal:
 
     def inputs(self, turn_id: TurnId) -> Sequence[Input]:
         return self._journal.inputs(turn_id)
+
+    def approvals(self, turn_id: TurnId) -> Sequence[Approval]:
+        return self._journal.approvals(turn_id)
 
     def commit(self, write: StepWrite, *, insist: Callable[[], bool] = lambda: False) -> Committed:
         self.commits += 1

@@ -32,6 +32,10 @@ class FakeSweeps:
         self._answer()
         return []
 
+    def expire_approvals(self, *, limit: int) -> Sequence[TurnId]:
+        self._answer()
+        return []
+
     def fail_overdue(self, *, limit: int) -> Sequence[TurnId]:
         self._answer()
         return self.freed[:limit]

@@ -1,6 +1,6 @@
 """The parts of a worker, with stops before and after everything they commit or ask for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import timedelta
 
 from typing_extensions import override
@@ -10,7 +10,7 @@ from runner.core.ids import TurnId, WorkerId
 from runner.core.messages import Role
 from runner.core.model import Delta, ModelRequest, ModelResponse, RenderedRequest
 from runner.core.ports import ModelClient
-from runner.core.records import ClaimedTurn, Committed, NewTurn, StepWrite, Turn
+from runner.core.records import ClaimedTurn, Committed, NewEvent, NewTurn, StepWrite, Turn
 from runner.core.tooling import Cancellation
 from runner.store.database import Database
 from runner.store.deliveries import SqlDeliveries
@@ -69,10 +69,16 @@ class HeldDeliveries(SqlDeliveries):
         self._stops = stops
 
     @override
-    def deliver(self, new: NewDelivery, *, settles: TurnId | None = None) -> Delivery:
+    def deliver(
+        self,
+        new: NewDelivery,
+        *,
+        settles: TurnId | None = None,
+        decided: Sequence[NewEvent] = (),
+    ) -> Delivery:
         kind = "message" if settles is None else "callback"
         self._stops.reach(f"{kind} before")
-        delivery = super().deliver(new, settles=settles)
+        delivery = super().deliver(new, settles=settles, decided=decided)
         self._stops.reach(f"{kind} after")
         return delivery
 

@@ -14,6 +14,7 @@ from runner.core.ports import ModelClient
 from runner.store.store import Store
 from runner.worker.process import WorkerProcess
 from tests.acceptance.lab.held import HeldClient, HeldDeliveries, HeldIntake, HeldJournal
+from tests.acceptance.lab.policies import FileAuthority
 from tests.acceptance.lab.stops import Stops
 
 
@@ -21,7 +22,7 @@ class HeldWiring(Wiring):
     """The wiring of the product, with stops in its seams."""
 
     def __init__(self, config: Path) -> None:
-        super().__init__(config)
+        super().__init__(config, authority=FileAuthority(config.parent))
         self._stops = Stops(config.parent)
 
     @override

@@ -12,6 +12,8 @@ from runner.core.messages import Message, Role, ToolCall, ToolResult
 from runner.core.ports import Journal
 from runner.core.records import ClaimedTurn, ToolExecution, Turn, TurnKind
 from runner.engine.aftermath import Aftermath
+from runner.engine.approving import Approving
+from runner.engine.callbacks import CallbackRules
 from runner.engine.control import Control
 from runner.engine.coordination import Coordination
 from runner.engine.courier import Courier
@@ -20,6 +22,7 @@ from runner.engine.heartbeat import Heartbeat
 from runner.engine.inline import InlineRunner
 from runner.engine.intake import Order, Reception
 from runner.engine.launch import Launcher
+from runner.engine.permits import Policing
 from runner.engine.sweep import Sweeper
 from runner.engine.work import Terms, TurnWorker
 from runner.runtime.agent import Agent
@@ -43,6 +46,7 @@ class Bench:
         journal: Journal | None = None,
         slice_length: timedelta = SLICE,
         max_claims: int = 5,
+        policing: Policing | None = None,
     ) -> None:
         self.store = store
         self.agent = agent
@@ -62,15 +66,17 @@ class Bench:
             agent_named=self._agent_named,
             agent_of=self._agent_of,
         )
-        self.courier = Courier(store.deliveries, self.launcher)
+        policing = policing or Policing()
+        rules = CallbackRules(store.views, policing.authority)
+        self.courier = Courier(store.deliveries, self.launcher, rules)
         self.aftermath = Aftermath(self.courier, store.controls, self.dispatcher)
         self.driver = Driver(
             journal=journal,
             launcher=self.launcher,
-            agent_of=self._agent_of,
             observer=self.observer,
             clock=self.clock,
             max_claims=max_claims,
+            policing=policing,
         )
         self.worker = TurnWorker(
             journal=journal,
@@ -80,8 +86,14 @@ class Bench:
             clock=self.clock,
             terms=Terms(lease=LEASE, slice=slice_length),
         )
-        self.inline = InlineRunner(self.worker, store.views)
+        self.inline = InlineRunner(
+            self.worker,
+            store.views,
+            clock=self.clock,
+            upkeep=lambda: self.sweeper.sweep(quiet=None),
+        )
         self.control = Control(store.controls, self.worker)
+        self.approving = Approving(store.approvals, store.views, self.aftermath, policing.authority)
         self.sweeper = Sweeper(
             store.sweeps, self.dispatcher, settle_callbacks=self.courier.settle_due
         )

@@ -8,54 +8,25 @@ import pytest
 
 from runner.core.errors import KeyConflict, NotFound
 from runner.core.ids import ConversationId, ExecutionId, TurnId
-from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Role, ToolResult
-from runner.core.model import ModelRequest, ModelResponse, ToolSpec
+from runner.core.model import ModelRequest, ModelResponse
 from runner.core.ports import TurnFilter
 from runner.core.records import Turn
 from runner.core.states import ExecutionStatus, TurnStatus
-from runner.core.tooling import Tool, ToolContext
+from runner.core.tooling import ToolContext
 from runner.definitions.snapshot import ResolvedLimits
-from runner.engine.coordination import CoordinationTool
 from runner.engine.driver import Pace
 from runner.store.store import Store
 from tests.fakes.agents import make_agent
 from tests.fakes.client import FakeClient, calls, says
 from tests.fakes.tools import tool_context
 from tests.integration.engine.bench import Bench, assert_valid
+from tests.integration.engine.late import launcher, sender
 from tests.integration.engine.trees import wait_for
 
 
 def echo(request: ModelRequest) -> ModelResponse:
     return says(f"Did: {request.messages[0].text}")
-
-
-class Late:
-    """A coordination tool of a bench that is made after its agent."""
-
-    def __init__(
-        self, name: str, act: Callable[[Bench, JsonObject, ToolContext], JsonObject]
-    ) -> None:
-        self.bench: Bench | None = None
-        self.runs = 0
-        self._act = act
-        self.tool: Tool = CoordinationTool(
-            spec=ToolSpec(name=name, description=name, parameters={"type": "object"}),
-            act=self._run,
-        )
-
-    def _run(self, arguments: JsonObject, context: ToolContext) -> JsonObject:
-        assert self.bench is not None
-        self.runs += 1
-        return self._act(self.bench, arguments, context)
-
-
-def launcher() -> Late:
-    return Late("launch_agent", lambda bench, a, c: bench.coordination.launch(a, c))
-
-
-def sender() -> Late:
-    return Late("send_message", lambda bench, a, c: bench.coordination.send(a, c))
 
 
 def launch(*, callback: bool = False) -> ModelResponse:

@@ -20,6 +20,7 @@ from hypothesis.stateful import (
 )
 from typing_extensions import override
 
+from runner.core.authorization import Action
 from runner.core.coordination import Reach
 from runner.core.errors import InvalidMove, WaitCycle
 from runner.core.finding import Finding
@@ -32,7 +33,7 @@ from runner.core.records import Turn
 from runner.core.states import TurnStatus
 from runner.core.tooling import Recovery, ToolContext, ToolRules
 from runner.definitions.snapshot import ResolvedLimits
-from runner.engine.coordination import CoordinationTool
+from runner.engine.coordination import CoordinationTool, coordination_rules
 from runner.runtime.agent import Agent
 from runner.store.store import Store
 from tests.fakes.agents import make_agent
@@ -343,7 +344,8 @@ def _coordination(
     name: str, act: Callable[[JsonObject, ToolContext], JsonObject]
 ) -> CoordinationTool:
     spec = ToolSpec(name=name, description=name, parameters={"type": "object"})
-    return CoordinationTool(spec=spec, act=act)
+    rules = coordination_rules(Action.LAUNCH_AGENT)
+    return CoordinationTool(spec=spec, act=act, rules=rules)
 
 
 @contextmanager

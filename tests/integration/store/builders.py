@@ -103,7 +103,13 @@ def child_of(
 ) -> NewTurn:
     """Describe a turn below another, in a conversation of its own."""
     place = parent.place
-    below = replace(place, parent_id=parent.id, depth=place.depth + 1, launched_by=None)
+    below = replace(
+        place,
+        parent_id=parent.id,
+        depth=place.depth + 1,
+        launched_by=None,
+        ancestors=parent.lineage,
+    )
     return new_turn(timeout=timeout, place=below, awaits=awaits)
 
 

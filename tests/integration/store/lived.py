@@ -3,16 +3,18 @@
 from dataclasses import replace
 from typing import Final
 
+from runner.core.authorization import Action
 from runner.core.jsonvalue import JsonObject
 from runner.core.model import ToolSpec
 from runner.core.tooling import Recovery, ToolContext, ToolRules
 from runner.definitions.snapshot import ResolvedLimits
-from runner.engine.coordination import CoordinationTool
+from runner.engine.coordination import CoordinationTool, coordination_rules
 from runner.store.store import Store
 from tests.fakes.agents import make_agent
 from tests.fakes.client import FakeClient, calls, says
 from tests.fakes.journal import MortalJournal
 from tests.fakes.tool import FakeTool
+from tests.integration.engine.asking import approve, asking, open_approvals, policing
 from tests.integration.engine.bench import Bench
 from tests.integration.engine.trees import make_parent
 
@@ -31,11 +33,13 @@ def live(store: Store) -> None:
 
     A parent is steered twice, acts, has one child done and launches another that calls back, and
     is written to. Then a sleeper is pending, a waiter waits for it, and a worker has died while it
-    ran a tool whose effect must not happen twice.
+    ran a tool whose effect must not happen twice, and an asker has had one call approved and waits
+    for another.
     """
     launch = CoordinationTool(
         spec=ToolSpec(name="launch_agent", description="", parameters={"type": "object"}),
         act=lambda arguments, context: bench.coordination.launch(arguments, context),  # noqa: PLW0108 - the bench is made below
+        rules=coordination_rules(Action.LAUNCH_AGENT),
     )
     safe = FakeTool("safe", _remark, rules=ToolRules(recovery=Recovery.REPLAY_SAFE))
     parent = make_parent(
@@ -54,6 +58,18 @@ def live(store: Store) -> None:
     waiting = replace(bench.order(), agent=bench.agents["waiter"], awaits=(sleeper.id,))
     bench.reception.submit(waiting)
     _die_at_work(store)
+    _ask_twice(store)
+
+
+def _ask_twice(store: Store) -> None:
+    client = FakeClient(calls(("ask", {"n": 1})), says("Done."), calls(("ask", {"n": 2})))
+    agent = make_agent(client, FakeTool("ask"), name="asker")
+    bench = Bench(store, agent, policing=policing(asking(tool="ask")))
+    answered = bench.run()
+    [approval] = open_approvals(bench)
+    approve(bench, approval)
+    bench.work_on(answered)
+    bench.run()
 
 
 def _die_at_work(store: Store) -> None:

@@ -15,12 +15,13 @@ from runner.store.audit import RULES
 from runner.store.clock import db_now_plus
 from runner.store.database import Database
 from runner.store.store import Store
-from runner.store.tables import TurnRow
+from runner.store.tables import ApprovalRow, TurnRow
 from tests.integration.store.lived import live
 
 _AN_HOUR_AGO: Final = db_now_plus(timedelta(hours=-1))
 _CALLED_BACK: Final = update(TurnRow).where(TurnRow.callback_to.is_not(None))
 _RUNNING: Final = update(TurnRow).where(TurnRow.worker_id.is_not(None))
+_OPEN_APPROVAL: Final = update(ApprovalRow).where(ApprovalRow.answered_at.is_(None))
 _AGAIN: Final = """
 INSERT INTO events (turn_id, kind, body, at) SELECT turn_id, kind, body, at FROM events
 """
@@ -115,6 +116,20 @@ FAULTS: Final = (
     ("wait_left_open", "UPDATE waits SET ended_at = NULL"),
     ("open_waits", "UPDATE turns SET open_waits = 2 WHERE agent = 'waiter'"),
     ("waiters", "UPDATE turns SET waiters = 2 WHERE agent = 'sleeper'"),
+    ("ancestors", "UPDATE turns SET ancestors = '[]' WHERE parent_id IS NOT NULL"),
+    ("open_approvals", "UPDATE turns SET open_approvals = 5 WHERE agent = 'asker'"),
+    ("asking_unasked", "DELETE FROM approvals WHERE answered_at IS NULL"),
+    (
+        "approval_pointless",
+        "UPDATE tool_executions SET status = 'skipped' WHERE status = 'asking'",
+    ),
+    ("unapproved", "UPDATE approvals SET answer = 'denied' WHERE answer = 'approved'"),
+    ("unapproved", "UPDATE tool_executions SET status = 'failed' WHERE status = 'asking'"),
+    ("approved_otherwise", "UPDATE approvals SET arguments = '{}'"),
+    ("approved_otherwise", "UPDATE approvals SET tool = 'act'"),
+    ("approval_events", "DELETE FROM events WHERE kind = 'approval.requested'"),
+    ("approval_events", f"{_AGAIN} WHERE kind = 'approval.answered'"),
+    ("approval_overdue", _OPEN_APPROVAL.values(expires_at=_AN_HOUR_AGO)),
     ("delivery", "UPDATE deliveries SET destination = source WHERE source IS NOT NULL"),
 )
 

@@ -211,6 +211,7 @@ def test_neither_trees_nor_waits_read_what_has_ended(old_store: Store) -> None:
         journal.commit(launching(parent, [child_of(parent.turn) for _ in range(3)]))
         journal.commit(waiting_for(waiter, queue[-1], awaited))
         sweeps.release_joined(limit=50)
+        sweeps.expire_approvals(limit=50)
         journal.commit(step(claim(store, awaited), status=TurnStatus.COMPLETED))
         store.intake.submit(prepared.id, timeout=TIMEOUT)
         store.intake.add(child_of(parent.turn))

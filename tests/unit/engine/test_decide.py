@@ -6,6 +6,7 @@ from runner.core.ids import ExecutionId
 from runner.core.states import ExecutionStatus, Phase
 from runner.core.tooling import Carrier
 from runner.engine.decide import (
+    AskPerson,
     Budget,
     CallModel,
     Cancel,
@@ -18,6 +19,7 @@ from runner.engine.decide import (
     Join,
     MarkCall,
     OpenCall,
+    Park,
     Pause,
     RefuseCall,
     Requests,
@@ -99,6 +101,27 @@ RUNNING = replace(PLANNED, status=ExecutionStatus.RUNNING)
             id="refuses-even-what-is-replay-safe",
         ),
         pytest.param(
+            Phase.TOOLS, replace(PLANNED, asks=True), AskPerson(id=RUN), id="asks-before-the-effect"
+        ),
+        pytest.param(
+            Phase.TOOLS,
+            replace(PLANNED, asks=True, refusal="no"),
+            RefuseCall(id=RUN, reason="no"),
+            id="asks-nobody-about-what-is-refused-anyway",
+        ),
+        pytest.param(
+            Phase.TOOLS,
+            replace(PLANNED, status=ExecutionStatus.READY, replay_safe=True, asks=True),
+            AskPerson(id=RUN),
+            id="asks-before-it-runs-again",
+        ),
+        pytest.param(
+            Phase.TOOLS,
+            replace(PLANNED, status=ExecutionStatus.ASKING),
+            MarkCall(id=RUN),
+            id="marks-what-was-approved",
+        ),
+        pytest.param(
             Phase.TOOLS,
             replace(RUNNING, refusal="no"),
             GiveUpCall(id=RUN),
@@ -175,3 +198,41 @@ def test_the_results_of_children_come_before_new_input() -> None:
     snapshot = Snapshot(phase=Phase.TOOLS, budget=WITHIN, requests=Requests(inputs=1), call=JOINED)
 
     assert decide(snapshot) == Collect()
+
+
+def test_a_turn_whose_calls_all_wait_for_people_lets_go() -> None:
+    snapshot = Snapshot(phase=Phase.TOOLS, budget=WITHIN, requests=Requests(), is_open=True)
+
+    assert decide(snapshot) == Park()
+
+
+@pytest.mark.parametrize(
+    ("call", "is_joining", "expected"),
+    [
+        pytest.param(None, False, TakeInputs(), id="in-place-of-what-is-asked"),
+        pytest.param(None, True, Park(), id="after-the-children-that-are-at-work"),
+        pytest.param(
+            replace(PLANNED, status=ExecutionStatus.ASKING),
+            True,
+            Park(),
+            id="with-nothing-more-begun-meanwhile",
+        ),
+        pytest.param(
+            replace(RUNNING, marked_by_us=True),
+            True,
+            RunCall(id=RUN),
+            id="after-the-call-that-was-begun",
+        ),
+    ],
+)
+def test_new_input_is_taken(call: OpenCall | None, expected: Step, *, is_joining: bool) -> None:
+    snapshot = Snapshot(
+        phase=Phase.TOOLS,
+        budget=WITHIN,
+        requests=Requests(inputs=1),
+        call=call,
+        is_open=True,
+        is_joining=is_joining,
+    )
+
+    assert decide(snapshot) == expected

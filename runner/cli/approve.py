@@ -1,0 +1,25 @@
+"""`runner approve`: let a call be made that a policy wants approved."""
+
+import typer
+
+from runner.cli.answered import print_answered
+from runner.cli.opening import open_runner
+from runner.cli.options import ApprovalId, AsJson, Reason
+
+app = typer.Typer(add_completion=False)
+
+
+@app.command()
+def approve(
+    ctx: typer.Context,
+    approval_id: ApprovalId,
+    reason: Reason = None,
+    as_json: AsJson = False,
+) -> None:
+    """
+    Let a call be made that a policy wants approved, with exactly the arguments that were shown.
+
+    It is this one call that may be made, once; policies are asked again right before it is.
+    """
+    with open_runner(ctx) as runner:
+        print_answered(runner.approve(approval_id, reason=reason), as_json=as_json)

@@ -1,0 +1,86 @@
+"""Asks the person at the terminal, on the spot, about calls that somebody has to approve."""
+
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from runner.bootstrap.runner import Runner
+from runner.cli.asked import particulars
+from runner.cli.live import View
+from runner.core.approvals import Approval
+from runner.core.errors import AuthorizationError, ConflictError
+from runner.core.ids import ApprovalId
+from runner.core.ports import ApprovalFilter
+
+_YES: Final = frozenset({"y", "yes"})
+_NO: Final = frozenset({"n", "no"})
+
+
+def looking(runner: Runner, view: View) -> Callable[[], None]:
+    """Return what looks at the turn that runs here again and again, and asks where it must."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return view.look
+    return Asker(runner, view).look
+
+
+class Asker:
+    """Puts each question once; what is not answered here can be answered elsewhere."""
+
+    def __init__(
+        self, runner: Runner, view: View, *, typed: Callable[[str], str] | None = None
+    ) -> None:
+        """
+        Make one.
+
+        Args:
+            runner: Where the turns are.
+            view: Shows them.
+            typed: Asks for a line, and returns it; it raises EOFError when there is no more.
+        """
+        self._runner = runner
+        self._view = view
+        self._typed = typed or _typed
+        self._asked = set[ApprovalId]()
+
+    def look(self) -> None:
+        """Look at the turn anew, and ask about what it is that it waits for."""
+        self._view.look()
+        for turn_id in self._view.asking():
+            for approval in self._runner.approvals(ApprovalFilter(turn_id=turn_id)):
+                if approval.id not in self._asked:
+                    self._asked.add(approval.id)
+                    self._ask(approval)
+
+    def _ask(self, approval: Approval) -> None:
+        with self._view.held():
+            print(file=sys.stderr)
+            for line in particulars(approval, self._runner.wiring.clock.now()):
+                print(f"  {line}", file=sys.stderr)
+            try:
+                said = self._answer(approval)
+            except EOFError:
+                said = f"answer with `runner approve {approval.id}` or `runner deny {approval.id}`"
+            except (AuthorizationError, ConflictError) as error:
+                said = str(error)
+        if said:
+            self._view.notice(said)
+
+    def _answer(self, approval: Approval) -> str:
+        """Ask until there is an answer, and return what there is to say of it."""
+        while True:
+            typed = self._typed("  approve? [y/n] ").lower()
+            if typed in _YES:
+                self._runner.approve(approval.id)
+                return ""
+            if typed in _NO:
+                self._runner.deny(approval.id, reason=self._typed("  why not? ") or None)
+                return ""
+
+
+def _typed(prompt: str) -> str:
+    # Not by input(), which writes its prompt to standard output: that is for results.
+    print(prompt, end="", file=sys.stderr, flush=True)
+    line = sys.stdin.readline()
+    if not line:
+        raise EOFError
+    return line.strip()
