@@ -1,6 +1,6 @@
 """The Python API: a config opened, and what can be done with it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
 from pathlib import Path
@@ -11,6 +11,7 @@ from runner.bootstrap.conversation import Conversation
 from runner.bootstrap.desk import Desk, Given
 from runner.bootstrap.wiring import Wiring
 from runner.core.coordination import Delivery, Input, Reach, Receipts
+from runner.core.cost import Cost
 from runner.core.errors import UsageError
 from runner.core.finding import Finding
 from runner.core.ids import (
@@ -268,6 +269,10 @@ class Runner:
             NotFound: There is no such turn.
         """
         return self._wiring.store.views.tree(TurnId(turn_id))
+
+    def costs(self, turn_ids: Iterable[str]) -> Mapping[TurnId, Cost]:
+        """Return what turns cost, each with everything below it; unknown ones are left out."""
+        return self._wiring.store.views.costs([TurnId(turn_id) for turn_id in turn_ids])
 
     def cancel(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
         """

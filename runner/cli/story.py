@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from runner.bootstrap.runner import Runner
 from runner.cli.looks import all_events
-from runner.cli.shapes import event_json, execution_json, input_json, turn_json
+from runner.cli.shapes import event_json, execution_json, input_json, total_json, turn_json
 from runner.core.coordination import Input
 from runner.core.ids import ExecutionId, TurnId
 from runner.core.jsonvalue import JsonObject
@@ -40,6 +40,7 @@ class Story:
         results = self.results
         return {
             "turn": turn_json(self.turn),
+            "total": total_json([self.turn, *self.below]),
             "below": [turn_json(turn) for turn in self.below],
             "waits": [_wait_json(wait) for wait in self.waits],
             "inputs": [input_json(given) for given in self.inputs],

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from runner.core.cost import Cost
 from runner.core.ids import (
     ConversationId,
     ExecutionId,
@@ -91,6 +92,7 @@ class Turn:
     #: Attempts at the current model request that failed.
     attempts: int = 0
     usage: Usage = field(default_factory=Usage)
+    cost: Cost = field(default_factory=Cost)
     principal: JsonObject | None = None
     context: JsonObject = field(default_factory=dict)
     metadata: JsonObject = field(default_factory=dict)

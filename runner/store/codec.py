@@ -8,6 +8,7 @@ from typing import Final, TypeAlias, assert_never
 from sqlalchemy import RowMapping
 
 from runner.core.coordination import Delivery, Input, Outcome
+from runner.core.cost import Cost
 from runner.core.ids import (
     ConversationId,
     DeliveryId,
@@ -171,11 +172,7 @@ def turn_from(row: RowMapping) -> Turn:
         status=row["status"],
         phase=row["phase"],
         place=_place_from(row),
-        use=TreeUse(
-            iterations=row["use_iterations"],
-            tool_executions=row["use_tool_executions"],
-            children=row["use_children"],
-        ),
+        use=_use_from(row),
         lane=row["lane"],
         fence=row["fence"],
         step=row["step"],
@@ -192,6 +189,7 @@ def turn_from(row: RowMapping) -> Turn:
         callback_to=None if callback_to is None else ConversationId(callback_to),
         attempts=row["attempts"],
         usage=Usage(**json.loads(row["usage"])),
+        cost=Cost(usd=row["cost"], unpriced_requests=row["unpriced_requests"]),
         principal=None if principal is None else _object(principal),
         context=_object(row["context"]),
         metadata=_object(row["metadata"]),
@@ -222,6 +220,14 @@ def _place_from(row: RowMapping) -> Place:
         depth=row["depth"],
         hops=row["hops"],
         limits=TreeLimits(**json.loads(row["tree_limits"])),
+    )
+
+
+def _use_from(row: RowMapping) -> TreeUse:
+    return TreeUse(
+        iterations=row["use_iterations"],
+        tool_executions=row["use_tool_executions"],
+        children=row["use_children"],
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
 
 from sqlalchemy import BigInteger, CheckConstraint, Enum, ForeignKey, Index, Integer, Text, text
@@ -10,7 +11,7 @@ from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 from runner.core.messages import Role
 from runner.core.records import TurnKind
 from runner.core.states import LIVE, ExecutionStatus, Phase, TurnStatus
-from runner.store.types import Instant
+from runner.store.types import Dollars, Instant
 
 
 def _values(kind: Iterable[StrEnum]) -> list[str]:
@@ -44,6 +45,7 @@ class Table(DeclarativeBase):
     type_annotation_map = {
         str: Text(),
         datetime: Instant(),
+        Decimal: Dollars(),
         TurnStatus: _enum(TurnStatus),
         TurnKind: _enum(TurnKind),
         Phase: _enum(Phase),
@@ -171,6 +173,9 @@ class TurnRow(Table):
     callback_to: Mapped[str | None] = mapped_column(ForeignKey("conversations.id"))
     #: Since when the conversation is owed word of the end.
     callback_due: Mapped[datetime | None]
+    #: What its answered requests cost, but for those for which no price was known.
+    cost: Mapped[Decimal]
+    unpriced_requests: Mapped[int]
 
 
 class ToolExecutionRow(Table):
