@@ -40,6 +40,8 @@ class Catalog:
         self._read: Project | None = None
         self._good: Project | None = None
         self._agents: dict[str, Agent] = {}
+        #: How often it was looked whether files changed.
+        self._looks = 0
 
     def refresh(self) -> bool:
         """Read the files again if they changed; return whether they had."""
@@ -60,8 +62,10 @@ class Catalog:
 
     def in_force(self) -> Project:
         """Return the files as they are now or, while those have errors, the last good ones."""
+        looks = self._looks
         with self._lock:
-            latest = self._latest()
+            # A look that another thread began since then is as good as one of its own.
+            latest = self._read if self._read and self._looks > looks else self._latest()
             return self._good or latest
 
     def definitions(self) -> Mapping[str, ResolvedAgent]:
@@ -142,6 +146,7 @@ class Catalog:
             return self._good or latest
 
     def _latest(self) -> Project:
+        self._looks += 1
         if self._read is None or self._read.has_changed():
             self._read = self._load()
             if self._read.is_sound:

@@ -120,6 +120,13 @@ def test_a_condition_that_cannot_be_told_denies(word: str, other: str | None) ->
     assert effect(rules) is Effect.DENY
 
 
+def test_a_rule_that_denies_is_told_before_a_condition_that_fails() -> None:
+    verdict = said(layer({**ASK, "when": BROKEN}, DENY, {**ALLOW, "when": BROKEN}))
+
+    assert verdict is not None
+    assert (verdict.rule, verdict.reason) == ("rule 2", "policy 'p' denies it")
+
+
 @pytest.mark.parametrize("word", ["deny", "ask", "allow"])
 def test_a_condition_of_a_rule_for_something_else_harms_nothing(word: str) -> None:
     rules = layer({"effect": word, "tools": ["mail"], "actions": ["tool"], "when": BROKEN}, ALLOW)
