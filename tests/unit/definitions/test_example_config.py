@@ -67,6 +67,7 @@ def test_the_example_says_what_is_in_force_without_it(
         "max_depth": 3,
         "max_children": 50,
         "max_fan_out": 10,
+        "max_hops": 20,
     }
     clients["offline"] = {"type": "scripted", "scripts": []}
     assert shown == {key: value for key, value in without.items() if key != "python_modules"}
