@@ -19,7 +19,8 @@ def approve(
     """
     Let a call be made that a policy wants approved.
 
-    It is this one call that may be made, once and with exactly the arguments shown; policies are asked again right before it is.
+    It is this one call that may be made, once and with exactly the arguments shown; policies are
+    asked again right before it is.
     """
     with open_runner(ctx) as runner:
         print_answered(runner.approve(approval_id, reason=reason), as_json=as_json)
