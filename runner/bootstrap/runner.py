@@ -369,10 +369,7 @@ class Runner:
         """
         Let a call not be made; the model reads the reason.
 
-        Raises:
-            NotFound: There is no such approval.
-            NotPermitted: Policies do not let this principal answer it.
-            ApprovalAnswered: It was answered before, or its time is over.
+        Raises: As for `approve`.
         """
         return self._answer(approval_id, Answer.DENIED, reason)
 

@@ -30,9 +30,10 @@ def approvals(
     as_json: AsJson = False,
 ) -> None:
     """
-    List the calls that wait for somebody to approve them, those first that were asked first.
+    List the calls that wait for somebody to approve them.
 
-    With the agents that lead to each, the exact arguments, the rule, and until when there is time.
+    Those that were asked first come first: with the agents that lead to each, the exact arguments,
+    the rule, and until when there is time.
     """
     which = ApprovalFilter(
         turn_id=None if turn_id is None else ids.TurnId(turn_id), answered=every, limit=limit

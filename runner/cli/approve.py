@@ -17,9 +17,10 @@ def approve(
     as_json: AsJson = False,
 ) -> None:
     """
-    Let a call be made that a policy wants approved, with exactly the arguments that were shown.
+    Let a call be made that a policy wants approved.
 
-    It is this one call that may be made, once; policies are asked again right before it is.
+    It is this one call that may be made, once and with exactly the arguments shown; policies are
+    asked again right before it is.
     """
     with open_runner(ctx) as runner:
         print_answered(runner.approve(approval_id, reason=reason), as_json=as_json)

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from runner.core.coordination import Reach
 from runner.core.errors import DispatchFailed
 from runner.core.ids import TurnId
-from runner.core.ports import Controls, Dispatcher
+from runner.core.people import Controls
+from runner.core.ports import Dispatcher
 from runner.engine.courier import Courier
 from runner.engine.driver import Driven
 

@@ -5,7 +5,8 @@ from runner.core.authorization import Action, Attempt, Effect
 from runner.core.errors import NotPermitted
 from runner.core.ids import ApprovalId
 from runner.core.jsonvalue import JsonObject
-from runner.core.ports import Approvals, Authority, Views
+from runner.core.people import Approvals
+from runner.core.ports import Authority, Views
 from runner.core.records import Turn
 from runner.engine.aftermath import Aftermath
 from runner.engine.permits import describe_turn

@@ -5,7 +5,7 @@ import logging
 from runner.core.coordination import Input, Reach, Receipts
 from runner.core.errors import RunnerError
 from runner.core.ids import TurnId
-from runner.core.ports import Controls
+from runner.core.people import Controls
 from runner.engine.work import TurnWorker
 
 log = logging.getLogger(__name__)

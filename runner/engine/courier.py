@@ -7,7 +7,7 @@ from runner.core.coordination import Delivery, NewDelivery, Outcome
 from runner.core.errors import LimitReached, NotFound, RunnerError
 from runner.core.ids import ConversationId, TurnId, new_delivery_id
 from runner.core.jsonvalue import canonical_json
-from runner.core.ports import Deliveries
+from runner.core.people import Deliveries
 from runner.core.records import NewEvent, Turn
 from runner.engine.callbacks import CallbackRules
 from runner.engine.launch import Launcher

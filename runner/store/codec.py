@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Final, TypeAlias, assert_never
+from typing import Final, TypeAlias, TypeVar, assert_never
 
 from sqlalchemy import RowMapping
 
@@ -39,6 +39,8 @@ from runner.core.tree import Place, TreeLimits, TreeUse
 #: The values of one row by the names of its columns.
 Columns: TypeAlias = dict[str, object]
 
+T = TypeVar("T")
+
 _PARTS: Final[Mapping[str, Callable[..., Part]]] = {
     "text": Text,
     "thinking": Thinking,
@@ -65,6 +67,10 @@ def from_json(text: str | None) -> JsonValue:
 def _object(text: str) -> JsonObject:
     value: JsonObject = json.loads(text)
     return value
+
+
+def _optional(kind: Callable[[str], T], text: str | None) -> T | None:
+    return None if text is None else kind(text)
 
 
 def parts_to_json(parts: Sequence[Part]) -> str:
@@ -190,9 +196,6 @@ def conversation_from(row: RowMapping) -> Conversation:
 
 
 def turn_from(row: RowMapping) -> Turn:
-    worker = row["worker_id"]
-    principal = row["principal"]
-    callback_to = row["callback_to"]
     # A row is not written again for the sake of what its end has made meaningless.
     has_ended = row["status"].is_ended
     return Turn(
@@ -219,17 +222,17 @@ def turn_from(row: RowMapping) -> Turn:
         pause_requested=row["pause_requested"],
         cancel_requested=row["cancel_requested"],
         is_inline=row["is_inline"],
-        callback_to=None if callback_to is None else ConversationId(callback_to),
+        callback_to=_optional(ConversationId, row["callback_to"]),
         attempts=row["attempts"],
         usage=Usage(**json.loads(row["usage"])),
         cost=Cost(usd=row["cost"], unpriced_requests=row["unpriced_requests"]),
-        principal=None if principal is None else _object(principal),
+        principal=_optional(_object, row["principal"]),
         context=_object(row["context"]),
         metadata=_object(row["metadata"]),
         result=row["result"],
         output_data=from_json(row["output_data"]),
         error=_error_from(row["error"]),
-        worker_id=None if worker is None else WorkerId(worker),
+        worker_id=_optional(WorkerId, row["worker_id"]),
         lease_expires_at=row["lease_expires_at"],
         not_before=row["not_before"],
         deadline_at=row["deadline_at"],
@@ -337,7 +340,6 @@ def execution_from(row: RowMapping) -> ToolExecution:
 
 
 def approval_from(row: RowMapping) -> Approval:
-    principal = row["answered_by"]
     return Approval(
         id=ApprovalId(row["id"]),
         turn_id=TurnId(row["turn_id"]),
@@ -357,7 +359,7 @@ def approval_from(row: RowMapping) -> Approval:
         expires_at=row["expires_at"],
         answer=row["answer"],
         answered_at=row["answered_at"],
-        answered_by=None if principal is None else _object(principal),
+        answered_by=_optional(_object, row["answered_by"]),
         answer_reason=row["answer_reason"],
     )
 

@@ -36,6 +36,7 @@ from runner.definitions.condition import DECLARED
 from runner.definitions.config import (
     AgentDefaults,
     AnthropicClient,
+    ApprovalsConfig,
     BrokerConfig,
     Config,
     DatabaseConfig,
@@ -191,7 +192,7 @@ def public(kind: type) -> set[str]:
 
 
 CONTEXT = {field.name for field in fields(ToolContext) if not field.name.startswith("_")}
-PARTS = {"database", "broker", "worker", "clients", "models", "defaults"}
+PARTS = {"database", "broker", "worker", "approvals", "clients", "models", "defaults"}
 SKILLS = "docs/skills.md"
 AGENTS, CONFIG, SCRIPTS = "docs/agents.md", "docs/config.md", "docs/scripts.md"
 POLICIES = "docs/policies.md"
@@ -225,6 +226,7 @@ DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
         (table(CONFIG, "Database"), dotted("database", DatabaseConfig)),
         (table(CONFIG, "Broker"), dotted("broker", BrokerConfig)),
         (table(CONFIG, "Worker"), dotted("worker", WorkerConfig)),
+        (table(CONFIG, "Approvals"), dotted("approvals", ApprovalsConfig)),
         (table(CONFIG, "Clients"), own(AnthropicClient)),
         (table(CONFIG, "Clients", 1), own(ScriptedClient)),
         (table(CONFIG, "Models"), dotted("models.<alias>", ModelConfig)),
@@ -282,6 +284,7 @@ def properties_of(schema: JsonObject) -> set[str]:
         (table(CONFIG, "Database"), DatabaseConfig),
         (table(CONFIG, "Broker"), BrokerConfig),
         (table(CONFIG, "Worker"), WorkerConfig),
+        (table(CONFIG, "Approvals"), ApprovalsConfig),
         (table(CONFIG, "Clients"), AnthropicClient),
         (table(CONFIG, "Clients", 1), ScriptedClient),
         (table(CONFIG, "Models"), ModelConfig),

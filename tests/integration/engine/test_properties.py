@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
@@ -20,29 +20,32 @@ from hypothesis.stateful import (
 )
 from typing_extensions import override
 
-from runner.core.authorization import Action
+from runner.core.approvals import Answer
+from runner.core.authorization import Action, Effect
 from runner.core.coordination import Reach
-from runner.core.errors import InvalidMove, WaitCycle
+from runner.core.errors import ApprovalAnswered, InvalidMove, WaitCycle
 from runner.core.finding import Finding
 from runner.core.ids import ConversationId, DeliveryId, TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Role
 from runner.core.model import ModelRequest, ModelResponse, ToolSpec
-from runner.core.ports import TurnFilter
+from runner.core.ports import ApprovalFilter, TurnFilter
 from runner.core.records import Turn
 from runner.core.states import TurnStatus
 from runner.core.tooling import Recovery, ToolContext, ToolRules
 from runner.definitions.snapshot import ResolvedLimits
 from runner.engine.coordination import CoordinationTool, coordination_rules
+from runner.engine.permits import Policing
 from runner.runtime.agent import Agent
 from runner.store.store import Store
 from tests.fakes.agents import make_agent
+from tests.fakes.authority import FakeAuthority
 from tests.fakes.client import FakeClient, calls, says
 from tests.fakes.journal import MortalJournal
 from tests.fakes.tool import FakeTool
 from tests.integration.engine.bench import Bench
 from tests.integration.engine.trees import delegate_to, wait_for
-from tests.store_helpers import expire_lease
+from tests.store_helpers import expire_approval, expire_lease
 
 #: Small enough that turns come up against them.
 _LIMITS: Final = ResolvedLimits(
@@ -56,11 +59,28 @@ _ONE_STEP: Final = timedelta(microseconds=1)
 #: More than any example can need to end all that it began.
 _ROUNDS: Final = 100
 
+#: Words that stand for several calls of one response.
+_SEVERAL: Final[Mapping[str, Sequence[tuple[str, JsonObject]]]] = {
+    "both": [("act", {}), ("safe", {})],
+    "children": [("child", {"task": "do: act"}), ("child", {"task": "do: safe"})],
+    "mixed": [
+        ("child", {"task": "do: act"}),
+        ("act", {}),
+        ("child", {"task": "do: safe"}),
+        ("child", {"task": "do: act"}),
+        ("safe", {}),
+    ],
+}
+#: What policies are asked about.
+_TOOLS: Final = ("act", "safe", "child", "launch_agent", "wait_for", "send_message")
+
 pick = st.integers(min_value=0, max_value=10**6)
 reach = st.sampled_from(Reach)
 #: What a turn does, one word for each response of its model.
 plan = st.lists(
-    st.sampled_from(["act", "safe", "both", "children", "launch", "join", "send", "unknown"]),
+    st.sampled_from(
+        ["act", "safe", "both", "children", "mixed", "launch", "join", "send", "unknown"]
+    ),
     max_size=4,
 )
 
@@ -100,10 +120,8 @@ class Model:
 
     def _calls(self, word: str) -> list[tuple[str, JsonObject]]:
         match word:
-            case "both":
-                return [("act", {}), ("safe", {})]
-            case "children":
-                return [("child", {"task": "do: act"}), ("child", {"task": "do: safe"})]
+            case "both" | "children" | "mixed":
+                return [*_SEVERAL[word]]
             case "launch":
                 return [("launch_agent", {"agent": "child", "task": "do: act", "callback": True})]
             case "join":
@@ -123,6 +141,7 @@ class Lives(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.world = World(findings=list(self.store.audit.findings(limit=10)))
+        self.authority = FakeAuthority()
         self.agents = self._make_agents()
         self.bench = self._new_bench()
 
@@ -179,7 +198,8 @@ class Lives(RuleBasedStateMachine):
         turn = self.bench.reception.submit(self.bench.order(_told(["act"])))
         self._remember(turn)
         journal = MortalJournal(self.store.journal, number=2, before=before)
-        with closing(Bench(self.store, *self.agents, journal=journal)) as bench:
+        policing = Policing(authority=self.authority)
+        with closing(Bench(self.store, *self.agents, journal=journal, policing=policing)) as bench:
             bench.die_on(turn)
 
     @rule()
@@ -230,6 +250,26 @@ class Lives(RuleBasedStateMachine):
         assert not turn.status.is_ended
         self.world.steered[f"{turn.id} {key}"] = turn.id
 
+    @rule(effect=st.sampled_from(Effect), tool=st.sampled_from(_TOOLS))
+    def decree(self, effect: Effect, tool: str) -> None:
+        """Let policies say something else from now on."""
+        self.authority.say(effect, tool=tool)
+
+    @rule(which=pick, answer=st.sampled_from([Answer.APPROVED, Answer.DENIED]))
+    def answer(self, which: int, answer: Answer) -> None:
+        self.store.sweeps.expire_approvals(limit=100)
+        found = self.store.views.approvals(ApprovalFilter())
+        if found:
+            chosen = found[which % len(found)].id
+            self.bench.approving.answer(chosen, answer, principal=None, reason="So.")
+            with pytest.raises(ApprovalAnswered):
+                self.bench.approving.answer(chosen, answer, principal=None)
+
+    @rule(which=pick)
+    def let_approvals_expire(self, which: int) -> None:
+        for approval in self.store.views.approvals(ApprovalFilter())[: which % 3]:
+            expire_approval(self.store.database, approval.id)
+
     @invariant()
     def what_has_ended_stays_as_it_ended(self) -> None:
         for turn in self.store.views.turns(TurnFilter(limit=10**6)):
@@ -259,6 +299,8 @@ class Lives(RuleBasedStateMachine):
             self.bench.control.resume(turn.id, reach=Reach.RETAIN)
         self.expire()
         self.sweep()
+        for approval in self.store.views.approvals(ApprovalFilter()):
+            self.bench.approving.answer(approval.id, Answer.APPROVED, principal=None)
         self.bench.work_off()
 
     def _check_end(self) -> None:
@@ -303,7 +345,14 @@ class Lives(RuleBasedStateMachine):
         return self.bench.coordination.send(arguments, context)
 
     def _new_bench(self, journal: MortalJournal | None = None) -> Bench:
-        return Bench(self.store, *self.agents, journal=journal, slice_length=_ONE_STEP)
+        policing = Policing(authority=self.authority)
+        return Bench(
+            self.store,
+            *self.agents,
+            journal=journal,
+            slice_length=_ONE_STEP,
+            policing=policing,
+        )
 
     def _remember(self, turn: Turn) -> None:
         self.world.turns.append(turn.id)
@@ -359,7 +408,7 @@ def closing(bench: Bench) -> Iterator[Bench]:
 @pytest.mark.parametrize(
     ("examples", "steps"),
     [
-        pytest.param(5, 25, id="a-few"),
+        pytest.param(60, 40, id="a-few"),
         pytest.param(250, 50, id="many", marks=pytest.mark.crash),
     ],
 )

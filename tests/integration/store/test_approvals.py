@@ -8,14 +8,14 @@ from threading import Barrier
 
 import pytest
 
-from runner.core.approvals import Answer, NewApproval, Question
-from runner.core.authorization import Action, AgentRef
+from runner.core.approvals import Answer
+from runner.core.authorization import AgentRef
 from runner.core.coordination import Reach
 from runner.core.errors import ApprovalAnswered, StoreError
 from runner.core.ids import new_approval_id
 from runner.core.ports import ApprovalFilter
-from runner.core.records import ClaimedTurn, StepWrite, Turn
-from runner.core.states import ExecutionStatus, TurnStatus
+from runner.core.records import Turn
+from runner.core.states import TurnStatus
 from runner.store.database import Database
 from runner.store.store import Store
 from tests.integration.store.builders import (
@@ -23,50 +23,12 @@ from tests.integration.store.builders import (
     add,
     child_of,
     claim,
-    execution,
     kinds,
     step,
     waiting_for,
 )
+from tests.integration.store.questions import QUESTION, ask, asking
 from tests.store_helpers import counting, expire_approval, pass_deadline
-
-QUESTION = Question(
-    agents=("writer",),
-    tool="search",
-    arguments={"query": "tea"},
-    action=Action.TOOL,
-    policy="careful",
-    rule="rule 1",
-    source="policies.yaml:3",
-    layer="operator",
-    reason="Tea is dear.",
-)
-
-
-def asking(claimed: ClaimedTurn, number: int = 1, *, questions: int = 1) -> StepWrite:
-    """Describe the step by which a turn asks so many questions and waits."""
-    runs = [
-        execution(claimed.turn, place, ExecutionStatus.ASKING) for place in range(1, questions + 1)
-    ]
-    write = step(claimed, number=number, status=TurnStatus.WAITING, planned=runs)
-    approvals = [
-        NewApproval(
-            id=new_approval_id(),
-            execution_id=run.id,
-            question=QUESTION,
-            expires=timedelta(minutes=5),
-        )
-        for run in runs
-    ]
-    turn = replace(write.turn, open_approvals=questions)
-    return replace(write, turn=turn, approvals=approvals)
-
-
-def ask(store: Store, *, questions: int = 1) -> Turn:
-    """Have a turn ask and wait."""
-    turn = add(store)
-    store.journal.commit(asking(claim(store, turn), questions=questions))
-    return store.views.turn(turn.id)
 
 
 def answer(store: Store, turn: Turn, given: Answer = Answer.APPROVED) -> None:

@@ -5,8 +5,10 @@ from datetime import timedelta
 
 import pytest
 
+from runner.core.approvals import Answer
 from runner.core.coordination import NewDelivery, Reach
 from runner.core.ids import new_delivery_id
+from runner.core.ports import ApprovalFilter
 from runner.core.records import ClaimedTurn, ExecutionMove
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.core.tree import TreeLimits, TreeUse
@@ -29,6 +31,7 @@ from tests.integration.store.builders import (
     waiting_for,
 )
 from tests.integration.store.proxy import Loss, Proxy, proxied
+from tests.integration.store.questions import ask
 from tests.store_helpers import expire_lease
 
 at_the_commit = pytest.mark.parametrize(
@@ -325,3 +328,21 @@ def test_a_claim_that_a_thread_of_the_same_worker_made_meanwhile_is_not_taken_fo
 
     assert [claimed.claim.fence for claimed in made] == [1]
     direct.close()
+
+
+@at_the_commit
+def test_an_approval_is_answered_once_and_by_whoever_answered(
+    store: Store, proxy: Proxy, loss: Loss
+) -> None:
+    turn = ask(store)
+    [approval] = store.views.approvals(ApprovalFilter())
+    proxy.lose_next_commit(loss)
+
+    answered = store.approvals.answer(
+        approval.id, Answer.APPROVED, principal={"id": "ada"}, reason="Yes."
+    )
+
+    assert answered.wake == (turn.id,)
+    assert answered.approval == store.views.approval(approval.id)
+    assert kinds(store, turn).count("approval.answered") == 1
+    assert store.views.turn(turn.id).open_approvals == 0

@@ -169,3 +169,49 @@ def test_references_are_still_held_after_the_upgrade(old: Database) -> None:
 
     with pytest.raises(StoreError, match=r"(?i)foreign key"):
         old.write(orphan)
+
+
+_COPY_BELOW = text(
+    "INSERT INTO turns (id, conversation_id, agent, definition_hash, kind, status, phase, lane,"
+    " fence, step, claims, iterations, tool_executions, attempts, usage, context, metadata,"
+    " deadline_at, created_at, started_at, ended_at, root_id, parent_id, depth, hops, tree_limits,"
+    " use_iterations, use_tool_executions, use_children, open_waits, waiters, open_inputs,"
+    " pause_requested, cancel_requested, is_inline)"
+    " SELECT :id, conversation_id, :agent, definition_hash, kind, 'completed', phase, :lane, fence,"
+    " step, claims, iterations, tool_executions, attempts, usage, context, metadata, deadline_at,"
+    " created_at, started_at, created_at, root_id, id, depth + 1, hops, tree_limits, 1, 0, 0, 0, 0,"
+    " 0, false, false, false FROM turns WHERE id = :parent"
+)
+_WAIT = text(
+    "INSERT INTO waits (waiter_id, awaited_id, execution_id, created_at, ended_at)"
+    " SELECT 'turn_live', 'turn_child', 'exec_1', created_at, created_at FROM turns"
+    " WHERE id = 'turn_live'"
+)
+
+
+def test_turns_from_before_policies_know_the_agents_above_them(old: Database) -> None:
+    def grow(connection: Connection) -> None:
+        config = _config()
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0002")
+        child = {"id": "turn_child", "agent": "reader", "lane": 3, "parent": "turn_live"}
+        grandchild = {"id": "turn_grandchild", "agent": "poet", "lane": 4, "parent": "turn_child"}
+        connection.execute(_COPY_BELOW, child)
+        connection.execute(_COPY_BELOW, grandchild)
+        connection.execute(_WAIT)
+
+    old.write(grow)
+
+    upgrade_schema(old)
+
+    store = Store.over(old)
+    lineage = store.views.turn(TurnId("turn_grandchild")).lineage
+    assert [each.name for each in lineage] == ["writer", "reader", "poet"]
+    assert {each.definition_hash for each in lineage} == {"sha256:1"}
+    live = store.views.turn(TurnId("turn_live"))
+    assert (live.place.ancestors, live.open_approvals) == ((), 0)
+    assert [run.status for run in store.journal.executions(live.id)] == [
+        ExecutionStatus.COMPLETED,
+        ExecutionStatus.FAILED,
+        ExecutionStatus.PLANNED,
+    ]

@@ -472,3 +472,41 @@ def test_a_file_looks_nothing_up_that_it_does_not_show() -> None:
     stage.progress.look()
 
     assert stage.lines == []
+
+
+def test_a_call_that_somebody_has_to_approve_is_told_with_how_to_answer() -> None:
+    stage = Stage()
+    stage.stored.all_executions = [execution("exec_1", "refund", {"to": "Ada"})]
+    asked: JsonObject = {"approval_id": "appr_1", "execution_id": "exec_1", "tool": "refund"}
+
+    for reason in ("Large refund.", ""):
+        stage.progress.on_event(TURN, "approval.requested", {**asked, "reason": reason}, at=0)
+    stage.event("approval.answered", tool="refund", answer="denied", reason="No.")
+    stage.event("approval.answered", tool="refund", answer="expired", reason=None)
+
+    how = "answer with `runner approve appr_1` or `runner deny appr_1 --reason …`"
+    assert stage.lines == [
+        '◆ asks for approval: refund {"to":"Ada"} (Large refund.)',
+        how,
+        '◆ asks for approval: refund {"to":"Ada"}',
+        how,
+        "◆ denied: refund: No.",
+        "◆ expired: refund",
+    ]
+
+
+def test_nothing_moves_on_a_terminal_while_a_person_is_asked() -> None:
+    stage = Stage(terminal=True)
+    stage.stored.turns = [replace(turn(TurnStatus.WAITING), open_approvals=1)]
+    stage.event("turn.started")
+    stage.progress.look()
+
+    with stage.progress.held():
+        before = len(stage.shown)
+        stage.progress.wait_for("working")
+        assert len(stage.shown) == before
+
+    assert stage.progress.asking == [TURN]
+    stage.progress.wait_for("working")
+    assert len(stage.shown) > before
+    stage.progress.stop()

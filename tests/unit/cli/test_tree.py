@@ -212,3 +212,17 @@ def test_where_it_is_narrow_what_a_turn_is_busy_with_gives_way() -> None:
     assert "search" in line
     assert "…" in line
     assert line.split()[-4:] == ["1", "0.0s", "1,245", "$0.0312"]
+
+
+@pytest.mark.parametrize(
+    ("waits", "approvals", "said"),
+    [
+        (2, 0, "for 2 turns"),
+        (0, 1, "for 1 approval"),
+        (1, 2, "for 2 approvals and 1 turn"),
+    ],
+)
+def test_a_waiting_turn_says_what_it_waits_for(waits: int, approvals: int, said: str) -> None:
+    waiting = replace(turn(TurnStatus.WAITING), open_waits=waits, open_approvals=approvals)
+
+    assert said in " ".join(row(waiting))

@@ -80,4 +80,4 @@ def test_every_status_is_drawn(statuses: type[TurnStatus] | type[ExecutionStatus
 def test_an_execution_is_open_until_it_has_a_result() -> None:
     is_open = {status for status in ExecutionStatus if not status.is_ended}
 
-    assert is_open == {"planned", "ready", "running", "waiting"}
+    assert is_open == {"planned", "asking", "ready", "running", "waiting"}

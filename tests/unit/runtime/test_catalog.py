@@ -18,7 +18,12 @@ def no_tool(definition: ToolDefinition, agent: ResolvedAgent) -> Tool:
 
 
 def catalog_of(root: Path) -> Catalog:
-    return Catalog(load=lambda: load(root, {}), client_of=no_client, tool_of=no_tool)
+    return Catalog(
+        load=lambda: load(root, {}),
+        client_of=no_client,
+        tool_of=no_tool,
+        skill_tools_of=lambda _: (),
+    )
 
 
 def test_what_is_in_force_follows_the_files_as_long_as_they_are_right(tmp_path: Path) -> None:

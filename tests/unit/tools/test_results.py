@@ -214,3 +214,23 @@ def test_a_limit_is_named_by_its_path_and_amount() -> None:
     assert reason == (
         "limits.max_tool_executions allows 40, and all are used; go on without this call"
     )
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        (results.denied("No mail."), "denied by policy: No mail."),
+        (results.denied(""), "denied by policy"),
+        (results.disapproved("Not today."), "not approved: Not today."),
+        (results.disapproved(None), "not approved by the person who was asked"),
+    ],
+)
+def test_what_was_not_allowed_says_by_whom_and_why(reason: str, said: str) -> None:
+    assert error_of(results.refused(CALL, reason)) == ("refused", said)
+
+
+def test_what_may_not_run_again_says_that_it_may_have_had_its_effect() -> None:
+    kind, message = error_of(results.stopped(CALL, "denied by policy"))
+
+    assert kind == "interrupted"
+    assert message.startswith("denied by policy; an earlier attempt died and may or may not have")
