@@ -40,6 +40,13 @@ Callback: TypeAlias = Annotated[
     typer.Option(metavar="CONVERSATION", help="The conversation that is told how it ended."),
 ]
 
+Prepare: TypeAlias = Annotated[
+    bool, typer.Option("--prepare", help="Store it only; submit it later with --turn.")
+]
+Prepared: TypeAlias = Annotated[
+    str | None, typer.Option("--turn", metavar="TURN", help="The prepared turn to submit.")
+]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Request:
@@ -90,12 +97,8 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
     input_json: Input = None,
     context_json: Context = None,
     conversation_id: ConversationId = None,
-    prepare: Annotated[
-        bool, typer.Option("--prepare", help="Store it only; submit it later with --turn.")
-    ] = False,
-    turn_id: Annotated[
-        str | None, typer.Option("--turn", metavar="TURN", help="The prepared turn to submit.")
-    ] = None,
+    prepare: Prepare = False,
+    turn_id: Prepared = None,
     wait_for: WaitFor = None,
     callback: Callback = None,
     wait: Annotated[bool, typer.Option("--wait", help="Follow it until it has ended.")] = False,

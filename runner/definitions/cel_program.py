@@ -30,6 +30,8 @@ _SAMPLE: Final = {
 #: What a pattern costs for each text that it is held against, in steps.
 _PATTERN_STEPS: Final = 100
 _CHARACTERS_PER_STEP: Final = 1_000
+#: How much of a key is told that is not there; a model may have chosen it.
+_LONGEST_KEY: Final = 60
 
 
 class CelCondition:
@@ -170,7 +172,7 @@ def _run(program: cel.Program, context: cel.Context) -> object:
         return program.execute(context)
     except KeyError as error:
         raise ConditionFailed(
-            f"there is no {json.dumps(str(error.args[0]).strip(chr(39)))}"
+            f"there is no {json.dumps(str(error.args[0]).strip(chr(39))[:_LONGEST_KEY])}"
         ) from error
     except Exception as error:
         raise ConditionFailed(_why(error)) from error

@@ -176,6 +176,13 @@ def test_a_condition_that_cannot_be_told_fails(
         holds(text, arguments=arguments)
 
 
+def test_of_a_key_that_is_missing_only_the_beginning_is_told() -> None:
+    with pytest.raises(ConditionFailed) as caught:
+        holds("context[arguments.x] == 1", arguments={"x": "k" * 10_000})
+
+    assert str(caught.value) == f'there is no "{"k" * 60}"'
+
+
 def test_what_is_nested_too_deeply_fails_and_harms_nobody() -> None:
     nested: object = "x"
     for _ in range(100_000):
