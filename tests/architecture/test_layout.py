@@ -19,8 +19,9 @@ HOMES = {
     "core/ids.py": {"uuid"},
     "definitions": {"yaml"},
     "definitions/json_schema.py": {"jsonschema", "referencing"},
+    "outbound": {"httpx2", "sqlalchemy", "subprocess"},
     "store": {"alembic", "psycopg", "psycopg_pool", "sqlalchemy"},
-    "tools": {"docstring_parser", "subprocess"},
+    "tools": {"docstring_parser"},
     "worker": {"dramatiq"},
 }
 
