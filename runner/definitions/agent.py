@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Tag
 
 from runner.definitions.base import Items, StrictModel
+from runner.definitions.context import ContextEntry
 from runner.definitions.scalars import (
     Count,
     Duration,
@@ -79,6 +80,10 @@ class AgentDefinition(StrictModel):
     tools: Items[ToolEntry] = ()
     #: Agents that it may give tasks to, each as a tool named like the agent.
     sub_agents: Items[SubAgentEntry] = ()
+    #: What tells it of the present, besides the config's `context`; `[]` is nothing at all.
+    context: Items[ContextEntry] | None = None
+    #: Whether it has what the config gives to every agent.
+    inherit: bool = True
     limits: Limits | None = None
     thinking: Thinking | None = None
     #: What a run's input must be.

@@ -7,7 +7,7 @@ from pathlib import Path as FilePath
 from pydantic import JsonValue
 
 from runner.core.errors import PathRefused
-from runner.definitions import tool_kind
+from runner.definitions import context_kind, tool_kind
 from runner.definitions.agent import AgentDefinition, Limits
 from runner.definitions.codes import Code
 from runner.definitions.document import Document
@@ -44,6 +44,10 @@ def complete(
             files += [path] if path else []
     changes["tools"], found = _complete_tools(agent, document, at)
     problems += found
+    if agent.context is not None:
+        place = (*at, "context")
+        changes["context"], found = context_kind.complete_entries(agent.context, document, place)
+        problems += found
     changes["sub_agents"], found, more = _complete_sub_agents(agent, document, at)
     return agent.model_copy(update=changes), problems + found, files + more
 
@@ -101,6 +105,9 @@ def _check(
             yield from check_inline(document, (*at, key), schema)
     yield from _check_tools(agent, document, surroundings, at)
     yield from check_sub_agents(agent, document, surroundings, at)
+    yield from context_kind.check_entries(
+        agent.context or (), document, surroundings, (*at, "context")
+    )
     for index, entry in enumerate(agent.sub_agents):
         if not isinstance(entry, str):
             yield from _check(entry, document, surroundings, (*at, "sub_agents", index))

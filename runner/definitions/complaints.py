@@ -41,10 +41,13 @@ _BOUNDS: Final = {
     "greater_than_equal": "expected at least {ge}",
     "less_than_equal": "expected at most {le}",
     "string_too_short": "expected some text",
+    "too_short": "expected at least {min_length} item",
     "string_too_long": "expected at most {max_length} characters",
 }
 _OWN: Final = {
     "bad_duration": Code.BAD_DURATION,
+    "bad_network": Code.BAD_VALUE,
+    "bad_template": Code.BAD_TEMPLATE,
     "bad_url": Code.BAD_URL,
     "several_kinds": Code.KEY_CONFLICT,
 }

@@ -1,8 +1,8 @@
 """Find, read and check the operator's config."""
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +12,7 @@ from runner.core.errors import ConfigError, PathRefused
 from runner.definitions import nodes
 from runner.definitions.codes import Code
 from runner.definitions.config import Config
-from runner.definitions.config_checks import check_config
+from runner.definitions.config_checks import check_config, complete_config
 from runner.definitions.config_text import EMBEDDED
 from runner.definitions.document import Document, without_extensions
 from runner.definitions.filling import VariableUse
@@ -48,10 +48,18 @@ class LoadedConfig:
     uses: tuple[VariableUse, ...]
     #: The top-level keys of which something could not be read.
     unsure: frozenset[str] = frozenset()
+    #: The file's content, with its places.
+    document: Document | None = field(default=None, repr=False)
 
     @property
     def is_sound(self) -> bool:
         return not any(problem.is_error for problem in self.problems)
+
+    def show(self, problems: Iterable[Problem]) -> Sequence[Problem]:
+        """Give problems of this file their source lines."""
+        if self.document is None:
+            return []
+        return self.document.source.show(problems, hidden(self.document.node, _SCHEMA.shape))
 
     def resolved(self) -> dict[str, JsonValue]:
         """All values in force, with secrets shown as they were written or as stars."""
@@ -151,7 +159,8 @@ def _combine(
                 "models": {**config.models, **declared.models},
             }
         )
-        found = [*validated.problems, *check_config(config, own)]
+        config, completed = complete_config(config, own)
+        found = [*validated.problems, *completed, *check_config(config, own)]
         problems = own.source.show(found, hidden(own.node, _SCHEMA.shape))
         unsure = _unsure(found, own.node)
     return LoadedConfig(
@@ -162,6 +171,7 @@ def _combine(
         origins=dict(_origins(config, own, embedded)),
         uses=uses,
         unsure=unsure,
+        document=own,
     )
 
 

@@ -10,6 +10,15 @@ from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
+from runner.definitions.context import (
+    CommandContext,
+    ContextDefinition,
+    FileContext,
+    HttpContext,
+    PythonContext,
+    SqlContext,
+    TextContext,
+)
 from runner.definitions.scalars import PROSE_KEY
 from runner.definitions.tool import (
     BuiltinTool,
@@ -25,6 +34,14 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 JsonSchema: TypeAlias = dict[str, JsonValue]
 
 _TOOLS: Final = (PythonTool, BuiltinTool, LaunchAgentTool, WaitForTool, SendMessageTool)
+_CONTEXTS: Final = (
+    TextContext,
+    FileContext,
+    PythonContext,
+    HttpContext,
+    SqlContext,
+    CommandContext,
+)
 _VARIABLE: Final[JsonSchema] = {"type": "string", "pattern": r"\$\{"}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
 _ABOUT: Final = ("description", "default")
@@ -37,6 +54,11 @@ def schema_texts() -> Mapping[str, str]:
         "agent": _document(_of(_unfolded(AgentDefinition.model_json_schema())), "One agent.", ()),
         "tool": _document(
             _of(TypeAdapter(ToolDefinition).json_schema(), *_TOOLS), "One tool.", ("kind",)
+        ),
+        "context": _document(
+            _of(TypeAdapter(ContextDefinition).json_schema(), *_CONTEXTS),
+            "One contributor.",
+            ("kind",),
         ),
         "definition": _any_definition(),
         "config": _document(_of(Config.model_json_schema()), "The operator's config.", ()),
@@ -104,10 +126,21 @@ def _any_definition() -> JsonSchema:
         "$schema": DIALECT,
         "description": "One definition, of the kind that its key `kind` names.",
         "type": "object",
-        "if": {"properties": {"kind": {"const": "tool"}}, "required": ["kind"]},
-        "then": {"$ref": "tool.schema.json"},
-        "else": {"$ref": "agent.schema.json"},
+        "allOf": [_when("tool"), _when("context"), _otherwise("agent", "tool", "context")],
     }
+
+
+def _when(kind: str) -> JsonSchema:
+    return {"if": _is(kind), "then": {"$ref": f"{kind}.schema.json"}}
+
+
+def _otherwise(default: str, *kinds: str) -> JsonSchema:
+    is_another: list[JsonValue] = [_is(kind) for kind in kinds]
+    return {"if": {"anyOf": is_another}, "else": {"$ref": f"{default}.schema.json"}}
+
+
+def _is(kind: str) -> JsonSchema:
+    return {"properties": {"kind": {"const": kind}}, "required": ["kind"]}
 
 
 def _loosen(schema: JsonSchema) -> JsonSchema:
@@ -154,7 +187,7 @@ def _takes_variables(schema: JsonSchema) -> bool:
     if (
         not isinstance(kind, str)
         or kind not in _SCALARS
-        or schema.get("const") in {"agent", "tool"}
+        or schema.get("const") in {"agent", "tool", "context"}
     ):
         return False
     return kind != "string" or not _LIMITING.isdisjoint(schema)

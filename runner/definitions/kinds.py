@@ -8,8 +8,9 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 
-from runner.definitions import agent_kind, tool_kind
+from runner.definitions import agent_kind, context_kind, tool_kind
 from runner.definitions.agent import AgentDefinition
+from runner.definitions.context import CONTEXT_KEYS, ContextDefinition
 from runner.definitions.document import Document
 from runner.definitions.filling import VariableUse
 from runner.definitions.problem import Problem
@@ -18,9 +19,9 @@ from runner.definitions.surroundings import Surroundings
 from runner.definitions.tool import KIND_KEYS, ToolDefinition
 from runner.definitions.validation import Schema, schema_of, validate
 
-Definition: TypeAlias = AgentDefinition | ToolDefinition
+Definition: TypeAlias = AgentDefinition | ToolDefinition | ContextDefinition
 
-T = TypeVar("T", AgentDefinition, ToolDefinition)
+T = TypeVar("T", AgentDefinition, ToolDefinition, ContextDefinition)
 
 Completed: TypeAlias = tuple[T, list[Problem], list[Path]]
 
@@ -80,14 +81,26 @@ def _complete_tool(tool: ToolDefinition, document: Document) -> Completed[ToolDe
     return completed, problems, []
 
 
+def _complete_context(
+    context: ContextDefinition, document: Document
+) -> Completed[ContextDefinition]:
+    completed, problems = context_kind.complete(context, document)
+    return completed, problems, []
+
+
 _TOOL_SCHEMA: Final[Schema[ToolDefinition]] = Schema(
     TypeAdapter(ToolDefinition), Shape(ToolDefinition)
+)
+_CONTEXT_SCHEMA: Final[Schema[ContextDefinition]] = Schema(
+    TypeAdapter(ContextDefinition), Shape(ContextDefinition)
 )
 
 #: The kind of a document that names none.
 DEFAULT: Final = "agent"
 
-KINDS: Final[Mapping[str, Kind[AgentDefinition] | Kind[ToolDefinition]]] = {
+KINDS: Final[
+    Mapping[str, Kind[AgentDefinition] | Kind[ToolDefinition] | Kind[ContextDefinition]]
+] = {
     "agent": Kind(
         schema=schema_of(AgentDefinition), complete=agent_kind.complete, check=agent_kind.check
     ),
@@ -96,5 +109,12 @@ KINDS: Final[Mapping[str, Kind[AgentDefinition] | Kind[ToolDefinition]]] = {
         complete=_complete_tool,
         check=tool_kind.check,
         marks=KIND_KEYS,
+    ),
+    "context": Kind(
+        schema=_CONTEXT_SCHEMA,
+        complete=_complete_context,
+        check=context_kind.check,
+        # A tool has a key python too.
+        marks=tuple(key for key in CONTEXT_KEYS if key != "python"),
     ),
 }

@@ -11,7 +11,7 @@ from runner.definitions.definition_file import read_definitions
 from runner.definitions.filling import VariableUse
 from runner.definitions.kinds import Definition
 from runner.definitions.problem import Location, Problem
-from runner.definitions.references import References, surroundings_of
+from runner.definitions.references import References, check_config, surroundings_of
 from runner.definitions.registry import Registry
 from runner.definitions.scan import digest_of, scan, stats_of
 
@@ -70,8 +70,9 @@ def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project
     found = scan(loaded.root, loaded.root / loaded.config.agents_dir)
     before = stats_of(found.files)
     files = [read_definitions(path, loaded.root, environ) for path in found.files]
-    references = References(surroundings_of(files, loaded))
-    problems = [*loaded.problems, *found.problems]
+    surroundings = surroundings_of(files, loaded)
+    references = References(surroundings)
+    problems = [*loaded.problems, *check_config(loaded, surroundings), *found.problems]
     sound: list[tuple[Definition, Location]] = []
     for file in files:
         more: list[Problem] = []

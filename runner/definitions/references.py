@@ -3,41 +3,58 @@
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
+from runner.definitions import context_kind
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.codes import Code
 from runner.definitions.config_loader import LoadedConfig
+from runner.definitions.context import CommonContextKeys, ContextDefinition
 from runner.definitions.definition_file import DefinitionFile, Draft
 from runner.definitions.launch_graph import loops
 from runner.definitions.problem import Problem
 from runner.definitions.source import MAX_PROBLEMS
 from runner.definitions.surroundings import Surroundings
-from runner.definitions.tool import ToolDefinition
+from runner.definitions.tool import NamedTool, ToolDefinition
 
 
 def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Surroundings:
     """What the definitions in some files may refer to."""
     agents: dict[str, AgentDefinition | None] = {}
     tools: dict[str, ToolDefinition | None] = {}
+    contexts: dict[str, ContextDefinition | None] = {}
     lost: dict[str, None] = {}
     for file in files:
         lost |= dict.fromkeys(file.lost_names)
         for draft in file.drafts:
             definition = draft.reading.definition
-            if draft.kind == "agent":
-                agent = definition if isinstance(definition, AgentDefinition) else None
-                agents.setdefault(draft.name, agent)
-            else:
-                tool = None if isinstance(definition, AgentDefinition) else definition
-                tools.setdefault(draft.name, tool)
-    agents, tools = {**lost, **agents}, {**lost, **tools}
+            match draft.kind:
+                case "agent":
+                    agent = definition if isinstance(definition, AgentDefinition) else None
+                    agents.setdefault(draft.name, agent)
+                case "context":
+                    context = definition if isinstance(definition, CommonContextKeys) else None
+                    contexts.setdefault(draft.name, context)
+                case _:
+                    tool = definition if isinstance(definition, NamedTool) else None
+                    tools.setdefault(draft.name, tool)
+    agents, tools, contexts = {**lost, **agents}, {**lost, **tools}, {**lost, **contexts}
     return Surroundings(
         root=loaded.root,
         config=loaded.config,
         unsure=loaded.unsure,
         agents=agents,
         tools=tools,
+        contexts=contexts,
         loops=loops(agents, tools),
     )
+
+
+def check_config(loaded: LoadedConfig, surroundings: Surroundings) -> Iterator[Problem]:
+    """Tell what in a config refers to definitions that are not there."""
+    document = loaded.document
+    if document is None:
+        return
+    found = context_kind.check_entries(loaded.config.context, document, surroundings, ("context",))
+    yield from loaded.show(islice(found, MAX_PROBLEMS + 1))
 
 
 class References:

@@ -7,6 +7,7 @@ from typing import Self, TypeVar
 
 from runner.core.errors import NotFound
 from runner.definitions.agent import AgentDefinition
+from runner.definitions.context import CommonContextKeys, ContextDefinition
 from runner.definitions.kinds import Definition
 from runner.definitions.problem import Location
 from runner.definitions.tool import ToolDefinition
@@ -21,6 +22,7 @@ class Registry:
 
     agents: Mapping[str, AgentDefinition]
     tools: Mapping[str, ToolDefinition]
+    contexts: Mapping[str, ContextDefinition]
     #: Where each definition starts, by kind and name.
     origins: Mapping[tuple[str, str], Location]
 
@@ -29,16 +31,20 @@ class Registry:
         """Collect definitions; of two with the same name the first stays."""
         agents: dict[str, AgentDefinition] = {}
         tools: dict[str, ToolDefinition] = {}
+        contexts: dict[str, ContextDefinition] = {}
         origins: dict[tuple[str, str], Location] = {}
         for definition, location in definitions:
             if isinstance(definition, AgentDefinition):
                 agents.setdefault(definition.name, definition)
+            elif isinstance(definition, CommonContextKeys):
+                contexts.setdefault(definition.name, definition)
             else:
                 tools.setdefault(definition.name, definition)
             origins.setdefault((definition.kind, definition.name), location)
         return cls(
             agents=MappingProxyType(agents),
             tools=MappingProxyType(tools),
+            contexts=MappingProxyType(contexts),
             origins=MappingProxyType(origins),
         )
 
@@ -49,7 +55,13 @@ class Registry:
         Raises:
             NotFound: There is none; the message suggests the nearest name.
         """
-        return self.agent(name) if kind == "agent" else self.tool(name)
+        match kind:
+            case "agent":
+                return self.agent(name)
+            case "context":
+                return self.context(name)
+            case _:
+                return self.tool(name)
 
     def agent(self, name: str) -> AgentDefinition:
         """
@@ -68,6 +80,15 @@ class Registry:
             NotFound: There is none; the message suggests the nearest name.
         """
         return _named("tool", name, self.tools)
+
+    def context(self, name: str) -> ContextDefinition:
+        """
+        One contributor that has its own document.
+
+        Raises:
+            NotFound: There is none; the message suggests the nearest name.
+        """
+        return _named("contributor", name, self.contexts)
 
 
 def _named(kind: str, name: str, known: Mapping[str, T]) -> T:

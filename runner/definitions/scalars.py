@@ -30,6 +30,8 @@ FUNCTION_PATTERN: Final = (
 ADDRESS_PATTERN: Final = r"^https?://[^@\s]+$"
 NO_SPACES_PATTERN: Final = r"^\S+$"
 MODULES_PATTERN: Final = r"^[A-Za-z0-9_./-]+$"
+HEADER_PATTERN: Final = r"^[A-Za-z0-9-]+$"
+VARIABLE_PATTERN: Final = r"^[A-Za-z_][A-Za-z0-9_]{0,99}$"
 
 #: What each pattern asks for, in words, and the problem a text that does not match it is.
 PATTERNS: Final = {
@@ -49,6 +51,8 @@ PATTERNS: Final = {
     FUNCTION_PATTERN: (Code.BAD_VALUE, "a function written as module:function"),
     ADDRESS_PATTERN: (Code.BAD_URL, "an http:// or https:// address without a user"),
     NO_SPACES_PATTERN: (Code.BAD_VALUE, "text without spaces"),
+    HEADER_PATTERN: (Code.BAD_NAME, "a header's name of letters, digits and -"),
+    VARIABLE_PATTERN: (Code.BAD_NAME, "a name of letters, digits and _, not starting with a digit"),
     MODULES_PATTERN: (
         Code.BAD_VALUE,
         "a module, a package followed by a full stop, or a folder with a slash in its path",

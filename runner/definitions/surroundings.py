@@ -6,6 +6,7 @@ from pathlib import Path
 
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
+from runner.definitions.context import ContextDefinition
 from runner.definitions.launch_graph import Loop
 from runner.definitions.tool import ToolDefinition
 
@@ -22,5 +23,7 @@ class Surroundings:
     agents: Mapping[str, AgentDefinition | None]
     #: All tools with a file by name; None for one of which nothing could be read.
     tools: Mapping[str, ToolDefinition | None]
+    #: All contributors with a file by name; None for one of which nothing could be read.
+    contexts: Mapping[str, ContextDefinition | None]
     #: Where agents can reach themselves, by the agent in whose document that is written.
     loops: Mapping[str, tuple[Loop, ...]]
