@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from runner.bootstrap.wiring import Wiring
+from runner.core.contributing import Subject
 from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject, JsonValue
-from runner.core.records import ClaimedTurn, Turn, TurnKind
+from runner.core.records import ClaimedTurn, Shared, Turn, TurnKind
 from runner.engine.intake import Order
 
 
@@ -16,8 +17,10 @@ class Given:
 
     #: Who the turn acts for; stored with it and shown to tools, never taken from a model.
     principal: JsonObject | None = None
-    #: JSON for tools.
+    #: JSON for contributors and tools.
     context: JsonObject = field(default_factory=dict)
+    #: What the turn is about.
+    subject: Subject | None = None
     #: JSON the runner only keeps.
     metadata: JsonObject = field(default_factory=dict)
     #: Turns that have to end first; how they ended is part of what the turn is told.
@@ -46,7 +49,8 @@ class Desk:
             text=text,
             input=input_data,
             principal=given.principal,
-            context=given.context,
+            # A task and its conversation are one thing.
+            shared=Shared(context=given.context, subject=given.subject),
             metadata=given.metadata,
             awaits=_turn_ids(given),
             callback_to=_conversation_id(given),
@@ -59,19 +63,24 @@ class Desk:
         given: Given | None,
         *,
         conversation_id: ConversationId | None = None,
+        shared: Shared | None = None,
     ) -> Order:
         """
         Order an answer to a message, in a new conversation unless one is named.
 
-        A conversation keeps its kind, and with it the system prompt it began with.
+        A conversation keeps its kind, and with it the system prompt it began with. What it is about
+        is said when it begins, in *shared*, and stays; what is given is the turn's alone.
 
         Raises:
             NotFound: There is no such agent, or no such conversation.
         """
         given = given or Given()
         kind = TurnKind.CHAT
+        shared = shared or Shared()
         if conversation_id is not None:
-            kind = self._wiring.store.views.latest_turn(conversation_id).kind
+            views = self._wiring.store.views
+            kind = views.latest_turn(conversation_id).kind
+            shared = views.conversation(conversation_id).shared
         return Order(
             agent=self._wiring.catalog.agent(agent),
             kind=kind,
@@ -79,6 +88,8 @@ class Desk:
             conversation_id=conversation_id,
             principal=given.principal,
             context=given.context,
+            subject=given.subject,
+            shared=shared,
             metadata=given.metadata,
             awaits=_turn_ids(given),
             callback_to=_conversation_id(given),

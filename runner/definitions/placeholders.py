@@ -14,7 +14,7 @@ from runner.definitions.text import Interpolated
 ROOTS: Final = ("principal", "subject", "context")
 SUBJECT_VALUES: Final = ("type", "id", "text")
 
-_PIECE: Final = re.compile(r"\$\$\{|\$\{[^}]*\}|\{\{|\}\}|\{(?P<path>[^{}]*)\}|[{}]")
+_PIECE: Final = re.compile(r"\$\$\{[^{}]*\}?|\$\{[^}]*\}|\{\{|\}\}|\{(?P<path>[^{}]*)\}|[{}]")
 _VARIABLE: Final = re.compile(r"\$\$\{|(?P<variable>\$\{[^}]*\})")
 _PATH: Final = re.compile(r"[a-z]+(\.[A-Za-z0-9_-]+)+")
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
+from runner.core.contributing import Contributors, NoContributors
 from runner.core.model import Effort, ThinkingSetting, ToolSpec
 from runner.core.ports import ModelClient
 from runner.core.records import TurnKind
@@ -11,7 +11,6 @@ from runner.core.tooling import Tool
 from runner.core.tree import TreeLimits
 from runner.definitions.snapshot import ResolvedAgent
 from runner.definitions.thinking import BudgetThinking, EffortThinking, Thinking
-from runner.runtime.environment import environment
 from runner.runtime.prompt import Prompt, build_prompt
 from runner.runtime.sub_agent import sub_agent_tool
 
@@ -25,7 +24,8 @@ class Agent:
     client: ModelClient
     tools: Mapping[str, Tool]
     prompts: Mapping[TurnKind, Prompt]
-
+    #: What gives it live context.
+    contributors: Contributors = field(default_factory=NoContributors)
     #: Sub-agents that are written inside this agent's definition, by name.
     inline: Mapping[str, "Agent"] = field(default_factory=dict)
 
@@ -37,6 +37,7 @@ class Agent:
         client: ModelClient,
         tools: Mapping[str, Tool],
         inline: Mapping[str, "Agent"] | None = None,
+        contributors: Contributors | None = None,
     ) -> "Agent":
         tools = {**tools, **{sub.name: sub_agent_tool(sub) for sub in definition.sub_agents}}
         specs = tuple(tool.spec for tool in tools.values())
@@ -46,6 +47,7 @@ class Agent:
             client=client,
             tools=tools,
             prompts={kind: build_prompt(definition, kind, specs) for kind in TurnKind},
+            contributors=contributors or NoContributors(),
             inline=inline or {},
         )
 
@@ -76,10 +78,6 @@ class Agent:
 
     def prompt(self, kind: TurnKind) -> Prompt:
         return self.prompts[kind]
-
-    def context(self, now: datetime) -> str:
-        """Describe what is live, for the newest context message."""
-        return environment(now)
 
 
 def _setting(thinking: Thinking | None) -> ThinkingSetting | None:

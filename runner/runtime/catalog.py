@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from threading import Lock
 
+from runner.core.contributing import Contributors
 from runner.core.errors import NotFound
 from runner.core.ports import ModelClient
 from runner.core.tooling import Tool
@@ -30,10 +31,12 @@ class Catalog:
         load: Callable[[], Project],
         client_of: Callable[[str], ModelClient],
         tool_of: Callable[[ToolDefinition, ResolvedAgent], Tool],
+        contributors_of: Callable[[ResolvedAgent], Contributors],
     ) -> None:
         self._load = load
         self._client_of = client_of
         self._tool_of = tool_of
+        self._contributors_of = contributors_of
         self._lock = Lock()
         self._read: Project | None = None
         self._good: Project | None = None
@@ -109,6 +112,7 @@ class Catalog:
             client=self._client_of(definition.model.client),
             tools={tool.name: self._tool_of(tool, definition) for tool in definition.tools},
             inline=inline,
+            contributors=self._contributors_of(definition),
         )
         with self._lock:
             return self._agents.setdefault(content_hash, agent)

@@ -67,6 +67,9 @@ class ConversationRow(Table):
 
     id: Mapped[str] = mapped_column(primary_key=True)
     agent: Mapped[str]
+    #: What every turn of it is about; nothing where it was not said.
+    context: Mapped[str | None]
+    subject: Mapped[str | None]
     #: The lane given out last; raising it is what serialises submitters.
     lanes: Mapped[int]
     created_at: Mapped[datetime]
@@ -136,6 +139,7 @@ class TurnRow(Table):
     usage: Mapped[str]
     principal: Mapped[str | None]
     context: Mapped[str]
+    subject: Mapped[str | None]
     metadata_: Mapped[str] = mapped_column("metadata")
     result: Mapped[str | None]
     output_data: Mapped[str | None]

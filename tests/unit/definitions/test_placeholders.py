@@ -22,6 +22,7 @@ from runner.definitions.placeholders import (
         ("{{context.a}}", ("{", "context.a", "}")),
         ("${A}{subject.id}", ("${A}", Placeholder(("subject", "id")))),
         ("${A:-x}b", ("${A:-x}", "b")),
+        ("$${A}b", ("$${A}", "b")),
         (
             "{principal.x}{context.y}",
             (Placeholder(("principal", "x")), Placeholder(("context", "y"))),
@@ -49,7 +50,6 @@ def test_what_a_template_is_made_of(template: str, expected: tuple[str | Placeho
         "{subject.id.x}",
         "{turn.id}",
         "{context.a",
-        "$${A}",
     ],
 )
 def test_a_brace_around_anything_else_is_refused_without_quoting_it(template: str) -> None:
