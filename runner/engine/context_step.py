@@ -40,6 +40,10 @@ def tell_context(draft: Draft, around: Circumstances) -> bool:
         around.lease.check()
         fail(draft, _error(error, draft, around))
         return False
+    if around.deadline.seconds_left <= 0:
+        # What may be skipped was, when the time was over.
+        fail(draft, timeout_error(state.timeout))
+        return False
     for skipped in live.skipped:
         draft.note("context.skipped", contributor=skipped.name, reason=skipped.reason)
     if context_has_changed(state.messages, live.text):

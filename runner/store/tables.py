@@ -67,12 +67,12 @@ class ConversationRow(Table):
 
     id: Mapped[str] = mapped_column(primary_key=True)
     agent: Mapped[str]
-    #: What every turn of it is about; nothing where it was not said.
-    context: Mapped[str | None]
-    subject: Mapped[str | None]
     #: The lane given out last; raising it is what serialises submitters.
     lanes: Mapped[int]
     created_at: Mapped[datetime]
+    #: What every turn of it has; nothing where it was not said.
+    context: Mapped[str | None]
+    subject: Mapped[str | None]
 
 
 class TurnRow(Table):
@@ -139,7 +139,6 @@ class TurnRow(Table):
     usage: Mapped[str]
     principal: Mapped[str | None]
     context: Mapped[str]
-    subject: Mapped[str | None]
     metadata_: Mapped[str] = mapped_column("metadata")
     result: Mapped[str | None]
     output_data: Mapped[str | None]
@@ -174,6 +173,8 @@ class TurnRow(Table):
     callback_to: Mapped[str | None] = mapped_column(ForeignKey("conversations.id"))
     #: Since when the conversation is owed word of the end.
     callback_due: Mapped[datetime | None]
+    #: What it is about, as JSON.
+    subject: Mapped[str | None]
 
 
 class ToolExecutionRow(Table):

@@ -93,6 +93,8 @@ def test_only_a_regular_file_of_the_project_is_read(tmp_path: Path, trick: str) 
             os.mkfifo(file)
         case "long":
             file.write_text("x" * 100)
+        case _:
+            assert trick == "gone"
 
     with pytest.raises(OutboundError):
         read(root, {"file": "notes/today.md", "max_bytes": 50})

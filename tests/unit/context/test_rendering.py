@@ -2,7 +2,7 @@ import pytest
 
 from runner.context.rendering import as_text, render, render_json, render_value
 from runner.core.errors import OutboundRefused
-from runner.core.jsonvalue import JsonValue
+from runner.core.jsonvalue import JsonObject, JsonValue
 from tests.fakes.contributors import known
 
 ABOUT = known(
@@ -83,7 +83,11 @@ def test_a_value_alone_keeps_its_type(template: str, expected: JsonValue) -> Non
 
 
 def test_values_are_put_into_all_texts_of_a_body() -> None:
-    body = {"id": "{context.account.id}", "list": ["{subject.id}", 1, None], "plain": {"a": "${X}"}}
+    body: JsonObject = {
+        "id": "{context.account.id}",
+        "list": ["{subject.id}", 1, None],
+        "plain": {"a": "${X}"},
+    }
 
     assert render_json(body, ABOUT) == {
         "id": 7,
