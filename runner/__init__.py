@@ -6,7 +6,7 @@ from importlib import import_module
 _HOMES = {
     "ContributorContext": "runner.core.contributing",
     "Conversation": "runner.bootstrap.conversation",
-    "Given": "runner.bootstrap.desk",
+    "Given": "runner.bootstrap.given",
     "Runner": "runner.bootstrap.runner",
     "Subject": "runner.core.contributing",
     "ToolContext": "runner.core.tooling",

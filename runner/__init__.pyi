@@ -1,5 +1,5 @@
 from runner.bootstrap.conversation import Conversation as Conversation
-from runner.bootstrap.desk import Given as Given
+from runner.bootstrap.given import Given as Given
 from runner.bootstrap.runner import Runner as Runner
 from runner.core.contributing import ContributorContext as ContributorContext
 from runner.core.contributing import Subject as Subject

@@ -3,7 +3,8 @@
 from dataclasses import replace
 from datetime import timedelta
 
-from runner.bootstrap.desk import Desk, Given
+from runner.bootstrap.desk import Desk
+from runner.bootstrap.given import Given
 from runner.core.ids import ConversationId
 from runner.core.records import Shared, Turn
 from runner.engine.follow import Follower

@@ -8,7 +8,8 @@ from types import TracebackType
 from typing import Self
 
 from runner.bootstrap.conversation import Conversation
-from runner.bootstrap.desk import Desk, Given
+from runner.bootstrap.desk import Desk
+from runner.bootstrap.given import Given
 from runner.bootstrap.wiring import Wiring
 from runner.core.coordination import Delivery, Input, Reach, Receipts
 from runner.core.errors import UsageError

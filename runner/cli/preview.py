@@ -1,5 +1,6 @@
 """`runner preview`: show the exact first request of a turn."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -7,8 +8,15 @@ from rich.text import Text
 
 from runner.cli.console import console, print_table, print_text
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson, Input, read_json
-from runner.cli.text import json_text, outline
+from runner.cli.options import (
+    AsJson,
+    Context,
+    Input,
+    SubjectOption,
+    read_given,
+    read_json,
+)
+from runner.cli.text import json_text, one_line, outline
 from runner.core.errors import UsageError
 from runner.engine.preview import Preview
 
@@ -27,23 +35,40 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
     turn: Annotated[
         str | None, typer.Option(metavar="TURN", help="The request of a turn that is stored.")
     ] = None,
+    context_json: Context = None,
+    subject_json: SubjectOption = None,
+    no_context: Annotated[
+        bool, typer.Option("--no-context", help="Ask no contributors; leave out what they give.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """
     Show the exact first request of a turn, without sending or storing it.
 
-    It is laid out for reading; with --json the body is printed as it would be sent.
+    It is laid out for reading; with --json the body is printed as it would be sent. The agent's
+    contributors are asked, as they are before a request is sent, unless --no-context is given.
     """
     if bool(turn) == bool(agent):
         raise UsageError("name an agent and a task, or a stored turn with --turn")
-    if turn and (task or input_json or chat):
-        raise UsageError("a stored turn has its task, input and kind already")
+    if turn and (task or input_json or chat or context_json or subject_json):
+        raise UsageError("a stored turn has its task, input, kind, context and subject already")
     with open_runner(ctx) as runner:
         if turn:
-            found = runner.preview_turn(turn)
+            found = runner.preview_turn(turn, with_context=not no_context)
         else:
             input_data = read_json("--input", input_json)
-            found = runner.preview(agent, task, input=input_data, chat=chat)
+            given = read_given(context_json, subject_json)
+            found = runner.preview(
+                agent,
+                task,
+                input=input_data,
+                chat=chat,
+                given=given,
+                with_context=not no_context,
+            )
+    for skipped in found.skipped:
+        said = f"left out: the contributor {skipped.name!r} failed: {skipped.reason}"
+        print(one_line(said), file=sys.stderr)
     if as_json:
         print(json_text(found.request.body))
     else:

@@ -1,18 +1,26 @@
 """`runner submit`: hand a task or a message to the workers."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
 import typer
 
-from runner.bootstrap.desk import Given
+from runner.bootstrap.given import Given
 from runner.bootstrap.runner import Runner
 from runner.cli.console import print_json
 from runner.cli.following import follow_to_the_end
 from runner.cli.live import view_for
 from runner.cli.opening import conversation_of, open_runner, stored_conversation
-from runner.cli.options import AsJson, Context, ConversationId, Input, read_json, read_object
+from runner.cli.options import (
+    AsJson,
+    Context,
+    ConversationId,
+    Input,
+    SubjectOption,
+    read_given,
+    read_json,
+)
 from runner.cli.outcome import advice_on
 from runner.cli.shapes import turn_json
 from runner.cli.text import count
@@ -81,6 +89,7 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
     task: Annotated[str, typer.Argument(metavar="TASK", help="What to do.")] = "",
     input_json: Input = None,
     context_json: Context = None,
+    subject_json: SubjectOption = None,
     conversation_id: ConversationId = None,
     prepare: Annotated[
         bool, typer.Option("--prepare", help="Store it only; submit it later with --turn.")
@@ -103,8 +112,8 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
         agent=agent,
         task=task,
         input=read_json("--input", input_json),
-        given=Given(
-            context=read_object("--context", context_json),
+        given=replace(
+            read_given(context_json, subject_json),
             wait_for=tuple(wait_for or ()),
             callback_to=callback,
         ),

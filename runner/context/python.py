@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -37,10 +37,22 @@ def build(definition: PythonContext, surroundings: Surroundings) -> PythonSource
     Import the function that *definition* names.
 
     Raises:
+        ConfigError: It cannot be used.
+    """
+    return build_python(definition, surroundings.function_of)
+
+
+def build_python(
+    definition: PythonContext, function_of: Callable[[str], FunctionType]
+) -> PythonSource:
+    """
+    Import the function that *definition* names, by means that are handed in.
+
+    Raises:
         ConfigError: It may not be named, is not there, or wants more than there is to tell.
     """
     try:
-        function = surroundings.function_of(definition.python)
+        function = function_of(definition.python)
         return PythonSource(function, takes_context=_takes_context(function))
     except ConfigError as error:
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""The first files of a new agent or tool."""
+"""The first files of a new agent, tool or contributor."""
 
 import keyword
 import os
@@ -37,6 +37,33 @@ name: {name}
 description: Reads a text file of this project.
 builtin: read_file
 """
+_PYTHON_CONTEXT: Final = """\
+# yaml-language-server: $schema={schema}
+kind: context
+name: {name}
+description: What {name} tells, in a few words, for the model.
+python: {function}:{function}
+timeout: 10s
+on_error: fail
+"""
+_TEXT_CONTEXT: Final = """\
+# yaml-language-server: $schema={schema}
+kind: context
+name: {name}
+description: What {name} tells, in a few words, for the model.
+text: |
+  Say here what the agent has to know.
+"""
+_CONTEXT_MODULE: Final = '''\
+"""The contributor {name}."""
+
+from runner import ContributorContext
+
+
+def {function}(context: ContributorContext) -> str:
+    """Replace this with what is to be told."""
+    return f"This is for {{context.agent}}."
+'''
 _MODULE: Final = '''\
 """The tool {name}."""
 
@@ -75,10 +102,30 @@ def new_tool(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
     modules = next((entry for entry in config.python_modules if is_folder(entry)), None)
     if modules is None:
         return {path: _BUILTIN_TOOL.format(name=name, schema=schema)}
-    function = _identifier(name)
+    function = _identifier(name, "tool")
     return {
         path: _PYTHON_TOOL.format(name=name, schema=schema, function=function),
         root / modules / f"{function}.py": _MODULE.format(name=name, function=function),
+    }
+
+
+def new_context(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
+    """
+    The files of a new contributor, by their paths: in Python like a new tool.
+
+    Raises:
+        UsageError: The name is not one.
+    """
+    _check_name(name)
+    folder = root / config.agents_dir
+    path, schema = folder / f"{name}.yaml", _schema("context", folder, root)
+    modules = next((entry for entry in config.python_modules if is_folder(entry)), None)
+    if modules is None:
+        return {path: _TEXT_CONTEXT.format(name=name, schema=schema)}
+    function = _identifier(name, "context")
+    return {
+        path: _PYTHON_CONTEXT.format(name=name, schema=schema, function=function),
+        root / modules / f"{function}.py": _CONTEXT_MODULE.format(name=name, function=function),
     }
 
 
@@ -109,9 +156,9 @@ def _schema(kind: str, folder: Path, root: Path) -> str:
     return Path(os.path.relpath(root / "schemas" / f"{kind}.schema.json", folder)).as_posix()
 
 
-def _identifier(name: str) -> str:
+def _identifier(name: str, kind: str) -> str:
     """The nearest name that Python takes for a function and a module."""
     word = name.replace("-", "_")
     if word[0].isdigit():
-        return f"tool_{word}"
-    return f"{word}_tool" if keyword.iskeyword(word) else word
+        return f"{kind}_{word}"
+    return f"{word}_{kind}" if keyword.iskeyword(word) else word

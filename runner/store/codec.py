@@ -72,6 +72,10 @@ def _object(text: str) -> JsonObject:
     return value
 
 
+def _object_or_none(text: str | None) -> JsonObject | None:
+    return None if text is None else _object(text)
+
+
 def parts_to_json(parts: Sequence[Part]) -> str:
     return to_json([_part_to_object(part) for part in parts])
 
@@ -177,9 +181,6 @@ def conversation_from(row: RowMapping) -> Conversation:
 
 
 def turn_from(row: RowMapping) -> Turn:
-    worker = row["worker_id"]
-    principal = row["principal"]
-    callback_to = row["callback_to"]
     # A row is not written again for the sake of what its end has made meaningless.
     has_ended = row["status"].is_ended
     return Turn(
@@ -209,17 +210,17 @@ def turn_from(row: RowMapping) -> Turn:
         pause_requested=row["pause_requested"],
         cancel_requested=row["cancel_requested"],
         is_inline=row["is_inline"],
-        callback_to=None if callback_to is None else ConversationId(callback_to),
+        callback_to=ConversationId(row["callback_to"]) if row["callback_to"] else None,
         attempts=row["attempts"],
         usage=Usage(**json.loads(row["usage"])),
-        principal=None if principal is None else _object(principal),
+        principal=_object_or_none(row["principal"]),
         context=_object(row["context"]),
         subject=_subject_from(row["subject"]),
         metadata=_object(row["metadata"]),
         result=row["result"],
         output_data=from_json(row["output_data"]),
         error=_error_from(row["error"]),
-        worker_id=None if worker is None else WorkerId(worker),
+        worker_id=WorkerId(row["worker_id"]) if row["worker_id"] else None,
         lease_expires_at=row["lease_expires_at"],
         not_before=row["not_before"],
         deadline_at=row["deadline_at"],

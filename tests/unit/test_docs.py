@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
-from runner import Given, Runner, ToolContext
+from runner import ContributorContext, Given, Runner, ToolContext
 from runner.bootstrap.conversation import Conversation
 from runner.cli.commands import COMMANDS
 from runner.cli.main import load
@@ -37,10 +37,21 @@ from runner.definitions.config import (
     Config,
     DatabaseConfig,
     ModelConfig,
+    NamedDatabase,
+    OutboundConfig,
     ScriptedClient,
     WorkerConfig,
 )
 from runner.definitions.config_loader import load_config
+from runner.definitions.context import (
+    CommandContext,
+    CommonContextKeys,
+    FileContext,
+    HttpCall,
+    PythonContext,
+    SqlContext,
+    TextContext,
+)
 from runner.definitions.coordination import coordination_spec
 from runner.definitions.project import load_project
 from runner.definitions.report import as_text
@@ -65,19 +76,26 @@ NAMED_FILES = {
     "agents/prompts/translator.md": "Translate the letter.\n",
     "agents/schemas/translation.json": '{"type": "object"}\n',
     "agents/letters/first.txt": "Dear reader,\n",
+    "agents/handbook.md": "# Handbook\n",
     "agents/_offline/first.yaml": "[]\n",
 }
 #: What examples want to be set.
-ENVIRON = {"ANTHROPIC_API_KEY": "none"}
+ENVIRON = {
+    "ANTHROPIC_API_KEY": "none",
+    "CRM_PASSWORD": "none",
+    "SHOP_HOST": "shop.example.com",
+    "SHOP_TOKEN": "none",
+}
 
 every_page = pytest.mark.parametrize("each", PAGES, ids=lambda each: each.name)
 
 
 def project_of(each: Page, root: Path) -> Path:
-    """Write a page's examples where they say they belong; configs are looked at by themselves."""
+    """Write a page's examples where they say they belong, with the first config that it shows."""
+    configs = [block.text for block in each.blocks("yaml") if block.path == "config.yaml"]
     files = {
         **NAMED_FILES,
-        "config.yaml": (REPOSITORY / "config.yaml").read_text("utf-8"),
+        "config.yaml": next(iter(configs), (REPOSITORY / "config.yaml").read_text("utf-8")),
         **{
             block.path: block.text
             for language in ("yaml", "python")
@@ -183,7 +201,11 @@ def public(kind: type) -> set[str]:
 
 
 CONTEXT = {field.name for field in fields(ToolContext) if not field.name.startswith("_")}
-PARTS = {"database", "broker", "worker", "clients", "models", "defaults"}
+CONTRIBUTING = {field.name for field in fields(ContributorContext)} - {"conversation_id"}
+PARTS = {
+    "database", "databases", "outbound", "broker", "worker", "clients", "models", "defaults"
+}  # fmt: skip
+LIVE = "docs/context.md"
 AGENTS, CONFIG, SCRIPTS = "docs/agents.md", "docs/config.md", "docs/scripts.md"
 DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
 
@@ -205,12 +227,22 @@ DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
         (table(AGENTS, "`read_file`"), own(BuiltinTool, CommonToolKeys)),
         (table(CONFIG, "The config"), own(Config) - PARTS),
         (table(CONFIG, "Database"), dotted("database", DatabaseConfig)),
+        (table(CONFIG, "Databases"), dotted("databases.<name>", NamedDatabase)),
+        (table(CONFIG, "Outbound"), dotted("outbound", OutboundConfig)),
         (table(CONFIG, "Broker"), dotted("broker", BrokerConfig)),
         (table(CONFIG, "Worker"), dotted("worker", WorkerConfig)),
         (table(CONFIG, "Clients"), own(AnthropicClient)),
         (table(CONFIG, "Clients", 1), own(ScriptedClient)),
         (table(CONFIG, "Models"), dotted("models.<alias>", ModelConfig)),
         (table(CONFIG, "Defaults"), dotted("defaults", AgentDefaults)),
+        (table(LIVE, "Contributors"), own(CommonContextKeys)),
+        (table(LIVE, "Texts"), own(TextContext, CommonContextKeys)),
+        (table(LIVE, "Files"), own(FileContext, CommonContextKeys)),
+        (table(LIVE, "Python functions"), own(PythonContext, CommonContextKeys)),
+        (table(LIVE, "Python functions", 1), CONTRIBUTING),
+        (table(LIVE, "HTTP"), dotted("http", HttpCall)),
+        (table(LIVE, "SQL"), own(SqlContext, CommonContextKeys)),
+        (table(LIVE, "Programs"), own(CommandContext, CommonContextKeys)),
         (table(SCRIPTS, "Offline answers"), own(ScriptEntry)),
         (table(SCRIPTS, "Offline answers", 1), own(ScriptedAnswer)),
         (table(SCRIPTS, "Offline answers", 2), own(ScriptedError)),
@@ -260,7 +292,13 @@ def properties_of(schema: JsonObject) -> set[str]:
         (table(AGENTS, "`read_file`"), BuiltinTool),
         (table(CONFIG, "The config"), Config),
         (table(CONFIG, "Database"), DatabaseConfig),
+        (table(CONFIG, "Databases"), NamedDatabase),
         (table(CONFIG, "Broker"), BrokerConfig),
+        (table(LIVE, "Contributors"), CommonContextKeys),
+        (table(LIVE, "Files"), FileContext),
+        (table(LIVE, "HTTP"), HttpCall),
+        (table(LIVE, "SQL"), SqlContext),
+        (table(LIVE, "Programs"), CommandContext),
         (table(CONFIG, "Worker"), WorkerConfig),
         (table(CONFIG, "Clients"), AnthropicClient),
         (table(CONFIG, "Clients", 1), ScriptedClient),
