@@ -15,7 +15,9 @@ from runner.core.errors import ConfigError
 from runner.definitions.config import Config
 from runner.definitions.snapshot import ResolvedAgent
 from runner.outbound.addresses import Reach
-from runner.outbound.databases import ReadOnlyDatabase, open_read_only
+from runner.outbound.databases import Query, ReadOnlyDatabase, open_read_only
+from runner.outbound.limit import Limit
+from runner.tools.cancel import CancelFlag
 from runner.tools.loading import load_function
 from runner.tools.surroundings import Surroundings as ToolSurroundings
 
@@ -50,6 +52,17 @@ class ContextWiring:
             ConfigError: One cannot be.
         """
         return build_contributors(agent, self._surroundings, self._cache)
+
+    def try_database(self, name: str, *, seconds: float) -> None:
+        """
+        Ask a database that the config names whether it is there.
+
+        Raises:
+            ConfigError: The config names none.
+            OutboundError: It does not answer.
+        """
+        limit = Limit(seconds, CancelFlag(), self._surroundings.clock)
+        self._database(name).ask(Query(statement="SELECT 1"), limit=limit)
 
     def close(self) -> None:
         """Let go of connections."""

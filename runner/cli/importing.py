@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from runner.context.python import build_python
 from runner.core.errors import ConfigError
@@ -17,6 +18,9 @@ from runner.definitions.tool import CoordinationTool, PythonTool, ToolDefinition
 from runner.tools.factory import build_tool
 from runner.tools.loading import load_function
 from runner.tools.surroundings import Surroundings
+
+#: Stands for the config where it holds a definition itself.
+_CONFIG: Final = ("config", "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +43,7 @@ def import_problems(project: Project) -> Iterator[Problem]:
         try:
             _build(written.part, surroundings)
         except ConfigError as error:
-            yield _problem(project, written, str(error))
+            yield from _problems(project, written, str(error))
 
 
 def _build(part: ToolDefinition | ContextDefinition, surroundings: Surroundings) -> None:
@@ -54,6 +58,9 @@ def _parts(project: Project) -> Iterator[_Written]:
         yield _Written(part=tool, owner=("tool", name), at=())
     for name, context in project.registry.contexts.items():
         yield _Written(part=context, owner=("context", name), at=())
+    for index, entry in enumerate(project.config.context):
+        if not isinstance(entry, str):
+            yield _Written(part=entry, owner=_CONFIG, at=("context", index))
     for name, agent in project.registry.agents.items():
         yield from _parts_of(agent, ("agent", name), ())
 
@@ -69,6 +76,15 @@ def _parts_of(agent: AgentDefinition, owner: tuple[str, str], at: Path) -> Itera
     for index, inner in enumerate(agent.sub_agents):
         if not isinstance(inner, str):
             yield from _parts_of(inner, owner, (*at, "sub_agents", index))
+
+
+def _problems(project: Project, written: _Written, message: str) -> Iterator[Problem]:
+    document = project.loaded.document
+    if written.owner != _CONFIG:
+        yield _problem(project, written, message)
+    elif document is not None:
+        found = document.problem((*written.at, "python"), Code.IMPORT_FAILED, message)
+        yield from project.loaded.show([found])
 
 
 def _problem(project: Project, written: _Written, message: str) -> Problem:

@@ -128,12 +128,16 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
         turn = request.carry_out(runner)
         if wait:
             return follow_to_the_end(runner, view_for(as_json=as_json), turn.id)
+    _tell(turn, as_json=as_json)
+    return 0
+
+
+def _tell(turn: Turn, *, as_json: bool) -> None:
     if as_json:
         print_json(turn_json(turn))
     else:
         print(turn.id)
         print(_next(turn), file=sys.stderr)
-    return 0
 
 
 def _next(turn: Turn) -> str:

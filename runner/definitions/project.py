@@ -1,7 +1,7 @@
 """All that a project's files define, and all that is wrong with them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.core.errors import DefinitionError
@@ -33,6 +33,8 @@ class Project:
     uses: tuple[VariableUse, ...]
     #: The files outside the agents folder that were read: the config, instructions, schemas.
     files: tuple[Path, ...]
+    #: The config as it was read, with its places.
+    loaded: LoadedConfig = field(repr=False)
 
     @property
     def is_sound(self) -> bool:
@@ -95,4 +97,5 @@ def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project
         fingerprint=digest_of([*before, *stats_of(also)]),
         uses=(*loaded.uses, *(use for reading in readings for use in reading.uses)),
         files=tuple(also),
+        loaded=loaded,
     )

@@ -12,7 +12,9 @@ from sqlalchemy import Connection, TextClause, text
 
 from runner.core.errors import LimitReached, StoreError
 from runner.core.ids import ConversationId, ExecutionId, TurnId
+from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Text
+from runner.core.records import Shared
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.core.tree import Place, Reservation, TreeLimits, TreeUse
 from runner.store.database import Database, open_database
@@ -148,6 +150,23 @@ def test_what_was_used_of_a_tool_still_counts(old: Database) -> None:
     two = Reservation(tool_executions=2, by_name={"search": 2})
     with pytest.raises(LimitReached, match=r"by_name\.search allows 3, and 1 are left"):
         store.journal.commit(replace(step(claimed, number=3), reserve=two))
+
+
+@pytest.mark.parametrize(("kind", "shared"), [("task", {"a": 1}), ("chat", {})])
+def test_a_task_from_before_gives_its_conversation_what_it_was_given(
+    old: Database, kind: str, shared: JsonObject
+) -> None:
+    statement = text("UPDATE turns SET kind = :kind, context = :context")
+
+    def give(connection: Connection) -> None:
+        connection.execute(statement, {"kind": kind, "context": '{"a":1}'})
+
+    old.write(give)
+
+    upgrade_schema(old)
+
+    conversation = Store.over(old).views.conversation(ConversationId("conv_1"))
+    assert conversation.shared == Shared(context=shared)
 
 
 def test_references_are_still_held_after_the_upgrade(old: Database) -> None:
