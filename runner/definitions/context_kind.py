@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path as FilePath
 from typing import Final, assert_never
+from urllib.parse import parse_qsl
 
 from runner.core.errors import PathRefused
 from runner.definitions import sql_text
@@ -21,7 +22,14 @@ from runner.definitions.context import (
 from runner.definitions.document import Document
 from runner.definitions.nodes import Path
 from runner.definitions.paths import read_file
-from runner.definitions.placeholders import Deferred, Placeholder, checked, has_variables, pieces
+from runner.definitions.placeholders import (
+    Deferred,
+    Placeholder,
+    checked,
+    has_variables,
+    pieces,
+    without_variables,
+)
 from runner.definitions.problem import Problem
 from runner.definitions.python_references import find_module, parse_reference
 from runner.definitions.surroundings import Surroundings
@@ -152,6 +160,8 @@ def _check_http(call: HttpCall, document: Document, at: Path) -> Iterator[Proble
         message = "a POST follows no redirects"
         yield document.problem((*at, "max_redirects"), Code.KEY_CONFLICT, message, at_key=True)
     yield from _check_body(call.body, document, (*at, "body"))
+    if any(_SECRETIVE.search(name) for name, _ in _written_query(call)):
+        yield _secret((*at, "url"), document)
     yield from _check_secrets(call.headers, document, (*at, "headers"))
     yield from _check_secrets(call.query, document, (*at, "query"))
 
@@ -217,9 +227,19 @@ def _check_secrets(
             isinstance(piece, Placeholder) for piece in pieces(checked(written))
         )
         if written and not is_named and _SECRETIVE.search(name):
-            yield document.problem(
-                (*at, name),
-                Code.SECRET_IN_FILE,
-                "this is to be a secret, and secrets do not stand in files",
-                hint="write the name of a variable that holds it: ${NAME}",
-            )
+            yield _secret((*at, name), document)
+
+
+def _written_query(call: HttpCall) -> list[tuple[str, str]]:
+    """Return the parameters in a URL whose values stand there, and come from nowhere else."""
+    query = without_variables(str(call.url), "{}").partition("?")[2].partition("#")[0]
+    return [pair for pair in parse_qsl(query) if "{" not in pair[1]]
+
+
+def _secret(at: Path, document: Document) -> Problem:
+    return document.problem(
+        at,
+        Code.SECRET_IN_FILE,
+        "this is to be a secret, and secrets do not stand in files",
+        hint="write the name of a variable that holds it: ${NAME}",
+    )

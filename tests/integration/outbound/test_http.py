@@ -79,6 +79,7 @@ def test_a_body_and_headers_are_sent_and_ours_stay_ours() -> None:
     assert "evil" not in sent
     assert "Accept: */*" not in sent
     assert sent.count("Content-Length: 7") == 1
+    assert sent.lower().count("\r\nhost:") == 1
 
 
 def test_a_header_cannot_hold_another_one() -> None:

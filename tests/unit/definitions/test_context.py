@@ -191,6 +191,7 @@ MISTAKES = [
     ),
     ("http: {url: 'https://a.example', headers: {'X A': b}}", "'X A'", Code.BAD_NAME),
     ("http: {url: 'https://a.example', query: {api_key: hunter2}}", "hunter2", Code.SECRET_IN_FILE),
+    ("http: {url: 'https://a.example/?b=c&api_key=hunter2'}", "'https", Code.SECRET_IN_FILE),
     ("sql: SELECT 1\ndatabase: crn", "crn", Code.UNKNOWN_DATABASE),
     ("sql: SELECT 1", "kind", Code.MISSING_KEY),
     ("sql: SELECT 1; SELECT 2\ndatabase: crm", "SELECT", Code.BAD_SQL),
@@ -216,6 +217,12 @@ def test_a_mistake_is_one_problem_at_its_own_place(
     assert (problem.code, problem.path) == (code, "agents/broken.yaml")
     assert line[problem.column - 1 :].startswith(at)
     assert "hunter2" not in "".join(as_text([problem]))
+
+
+def test_a_secret_that_is_named_may_stand_in_a_url(tmp_path: Path) -> None:
+    url = "https://a.example/?api_key=${TOKEN}&token={principal.token}&b=c#api_key=x"
+
+    assert load_all(tmp_path, fine=f"kind: context\nhttp: {{url: '{url}'}}\n").problems == ()
 
 
 def test_a_mistake_within_an_agent_is_one_problem_as_well(tmp_path: Path) -> None:
