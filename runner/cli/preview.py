@@ -51,7 +51,7 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
     if bool(turn) == bool(agent):
         raise UsageError("name an agent and a task, or a stored turn with --turn")
     if turn and (task or input_json or chat or context_json or subject_json):
-        raise UsageError("a stored turn has its task, input, kind, context and subject already")
+        raise UsageError("a stored turn has its task, input, context, subject and kind already")
     with open_runner(ctx) as runner:
         if turn:
             found = runner.preview_turn(turn, with_context=not no_context)

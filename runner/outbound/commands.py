@@ -6,8 +6,8 @@ import signal
 import socket
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
@@ -101,10 +101,8 @@ def _collect(process: subprocess.Popen[bytes], max_bytes: int, limit: Limit) -> 
     with process.stdout or nullcontext(), process.stderr or nullcontext(), _Bell() as bell:
         bell.listen(process.stdout, output)
         bell.listen(process.stderr, errors)
-        end = Thread(target=_await_end, args=(process, bell), name="command", daemon=True)
-        end.start()
-        with limit.ending(bell.ring):
-            while end.is_alive() and not bell.has_ended:
+        with _told_of_end(process, bell), limit.ending(bell.ring):
+            while not bell.has_ended:
                 limit.check()
                 bell.wait(limit.left)
                 _check_size(output, errors, max_bytes)
@@ -116,11 +114,23 @@ def _collect(process: subprocess.Popen[bytes], max_bytes: int, limit: Limit) -> 
     return output.decode(errors="replace"), errors.decode(errors="replace")
 
 
-def _await_end(process: subprocess.Popen[bytes], bell: "_Bell") -> None:
-    # Without reaping it: its number must not become another's while its group is killed.
-    os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    bell.has_ended = True
-    bell.ring()
+@contextmanager
+def _told_of_end(process: subprocess.Popen[bytes], bell: "_Bell") -> Iterator[None]:
+    """Ring when a program has ended; it has, with its whole group, once the block is left."""
+
+    def wait() -> None:
+        # Without reaping it: its number must not become another's while its group is killed.
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+        bell.has_ended = True
+        bell.ring()
+
+    end = Thread(target=wait, name="command", daemon=True)
+    end.start()
+    try:
+        yield
+    finally:
+        _kill_group(process)
+        end.join()
 
 
 def _check_size(output: bytearray, errors: bytearray, max_bytes: int) -> None:
