@@ -1,31 +1,13 @@
 """Where orders become turns: run here, or submitted with a wake-up."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
+from runner.bootstrap.given import Given
 from runner.bootstrap.guard import Guard
 from runner.bootstrap.wiring import Wiring
 from runner.core.authorization import Action
 from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject, JsonValue
-from runner.core.records import ClaimedTurn, Turn, TurnKind
+from runner.core.records import ClaimedTurn, Shared, Turn, TurnKind
 from runner.engine.intake import Order
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
-    """What an application hands in beside the text of a turn."""
-
-    #: Who the turn acts for, never taken from a model; the runner's own when left out.
-    principal: JsonObject | None = None
-    #: JSON for tools.
-    context: JsonObject = field(default_factory=dict)
-    #: JSON the runner only keeps.
-    metadata: JsonObject = field(default_factory=dict)
-    #: Turns that have to end first; how they ended is part of what the turn is told.
-    wait_for: Sequence[str] = ()
-    #: The conversation that is told of the turn's end.
-    callback_to: str | None = None
 
 
 class Desk:
@@ -49,7 +31,8 @@ class Desk:
             text=text,
             input=input_data,
             principal=self._principal(given),
-            context=given.context,
+            # A task and its conversation are one thing.
+            shared=Shared(context=given.context, subject=given.subject),
             metadata=given.metadata,
             awaits=_turn_ids(given),
             callback_to=_conversation_id(given),
@@ -62,19 +45,24 @@ class Desk:
         given: Given | None,
         *,
         conversation_id: ConversationId | None = None,
+        shared: Shared | None = None,
     ) -> Order:
         """
         Order an answer to a message, in a new conversation unless one is named.
 
-        A conversation keeps its kind, and with it the system prompt it began with.
+        A conversation keeps its kind, and with it the system prompt it began with. What it is about
+        is said when it begins, in *shared*, and stays; what is given is the turn's alone.
 
         Raises:
             NotFound: There is no such agent, or no such conversation.
         """
         given = given or Given()
         kind = TurnKind.CHAT
+        shared = shared or Shared()
         if conversation_id is not None:
-            kind = self._wiring.store.views.latest_turn(conversation_id).kind
+            views = self._wiring.store.views
+            kind = views.latest_turn(conversation_id).kind
+            shared = views.conversation(conversation_id).shared
         return Order(
             agent=self._wiring.catalog.agent(agent),
             kind=kind,
@@ -82,6 +70,8 @@ class Desk:
             conversation_id=conversation_id,
             principal=self._principal(given),
             context=given.context,
+            subject=given.subject,
+            shared=shared,
             metadata=given.metadata,
             awaits=_turn_ids(given),
             callback_to=_conversation_id(given),

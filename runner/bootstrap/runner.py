@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Self
 
 from runner.bootstrap.conversation import Conversation
-from runner.bootstrap.desk import Desk, Given
+from runner.bootstrap.desk import Desk
+from runner.bootstrap.given import Given
 from runner.bootstrap.guard import Guard
 from runner.bootstrap.wiring import Wiring
 from runner.core.approvals import Answer, Approval
@@ -24,19 +25,16 @@ from runner.core.ids import (
     TurnId,
     new_delivery_id,
     new_input_id,
-    new_message_id,
-    new_turn_id,
 )
 from runner.core.jsonvalue import JsonObject, JsonValue
-from runner.core.messages import Message, Role
+from runner.core.messages import Message
 from runner.core.ports import ApprovalFilter, Authority, Dispatcher, Observer, TurnFilter
 from runner.core.records import Event, ToolExecution, Turn
 from runner.core.states import TurnStatus
 from runner.definitions.problem import Problem
 from runner.definitions.snapshot import ResolvedAgent
 from runner.engine.follow import Follower
-from runner.engine.intake import trigger_parts
-from runner.engine.preview import Preview, preview
+from runner.engine.preview import Preview, preview_order, preview_turn
 from runner.engine.sweep import SweepReport
 
 
@@ -132,39 +130,49 @@ class Runner:
         *,
         input: JsonValue = None,  # noqa: A002 - the word of the YAML key
         chat: bool = False,
+        given: Given | None = None,
+        with_context: bool = True,
     ) -> Preview:
-        """Return the first request of such a task, or of such a conversation, storing nothing."""
-        if chat:
-            order = self._desk.message(agent, text, None)
-        else:
-            order = self._desk.task(agent, text, input, None)
-        placeholder = Message(
-            id=new_message_id(),
-            conversation_id=ConversationId(""),
-            turn_id=new_turn_id(),
-            role=Role.USER,
-            parts=trigger_parts(order),
-        )
-        return preview(order.agent, order.kind, [placeholder], now=self._wiring.clock.now())
+        """
+        Return the first request of such a task, or of such a conversation, storing nothing.
 
-    def preview_turn(self, turn_id: str) -> Preview:
+        Args:
+            agent: Its name.
+            text: The task, or the first message.
+            input: Structured input of a task.
+            chat: Whether it is the first message of a conversation.
+            given: What the turn would be given.
+            with_context: Whether the agent's contributors are asked, as they are before it is sent.
+
+        Raises:
+            ContributorFailed: One that the turn cannot go on without gave nothing.
+        """
+        order = (
+            self._desk.message(agent, text, given)
+            if chat
+            else self._desk.task(agent, text, input, given)
+        )
+        return preview_order(order, now=self._wiring.clock.now(), with_context=with_context)
+
+    def preview_turn(self, turn_id: str, *, with_context: bool = True) -> Preview:
         """
         Return the first request of a turn that has not started.
 
         Raises:
+            ContributorFailed: A contributor that the turn cannot go on without gave nothing.
             NotFound: There is no such turn.
             UsageError: It has started, so its requests are history.
         """
         turn = self.turn(turn_id)
         if turn.started_at is not None:
             raise UsageError(f"turn {turn_id} has started; only turns not started have a preview")
-        messages = [
-            message
-            for message in self.messages(turn.conversation_id)
-            if message.seq is not None or message.turn_id == turn.id
-        ]
-        agent = self._wiring.agent_of(turn)
-        return preview(agent, turn.kind, messages, now=self._wiring.clock.now())
+        return preview_turn(
+            turn,
+            self._wiring.agent_of(turn),
+            self.messages(turn.conversation_id),
+            now=self._wiring.clock.now(),
+            with_context=with_context,
+        )
 
     def prepare(
         self,
@@ -209,15 +217,18 @@ class Runner:
         """
         return self._desk.submit_prepared(TurnId(turn_id))
 
-    def conversation(self, agent: str) -> Conversation:
+    def conversation(self, agent: str, *, given: Given | None = None) -> Conversation:
         """
         Begin a conversation; it is stored with its first message.
+
+        The context and subject that are given are the conversation's: each of its turns has them,
+        whoever asked for it, with what is given to the turn on top.
 
         Raises:
             NotFound: There is no such agent.
         """
         self._wiring.catalog.agent(agent)
-        return Conversation(self._desk, self._follower, agent=agent)
+        return Conversation(self._desk, self._follower, agent=agent, given=given)
 
     def open_conversation(self, conversation_id: str) -> Conversation:
         """

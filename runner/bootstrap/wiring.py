@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
 
+from runner.bootstrap.context_wiring import ContextWiring
 from runner.broker.factory import open_dispatcher
 from runner.clients.factory import build_client
 from runner.clients.pricing import with_prices
 from runner.core.authorization import Action, Attempt
 from runner.core.clock import SystemClock
+from runner.core.contributing import Contributors
 from runner.core.errors import ConfigError
 from runner.core.ids import TurnId, new_worker_id
 from runner.core.jsonvalue import JsonObject
@@ -120,6 +122,14 @@ class Wiring:
             client_of=self.client,
             tool_of=self._tool,
             skill_tools_of=lambda agent: skill_tools(agent, self.loaded.root),
+            contributors_of=self._contributors,
+        )
+
+    @cached_property
+    def context(self) -> ContextWiring:
+        """What contributors need; nothing of it is opened before one is asked."""
+        return ContextWiring(
+            self.config, root=self.loaded.root, environ=self._environ, clock=self.clock
         )
 
     @cached_property
@@ -322,12 +332,17 @@ class Wiring:
             self.heartbeat.close()
         if "dispatcher" in opened and self._given_dispatcher is None:
             self.dispatcher.close()
+        if "context" in opened:
+            self.context.close()
         if "database" in opened:
             self.database.close()
 
     @cached_property
     def _clients(self) -> dict[str, ModelClient]:
         return {}
+
+    def _contributors(self, definition: ResolvedAgent) -> Contributors:
+        return self.context.contributors_of(definition)
 
     def _tool(self, definition: ToolDefinition, agent: ResolvedAgent) -> Tool:
         if isinstance(definition, CoordinationToolDefinition):

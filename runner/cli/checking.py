@@ -1,4 +1,4 @@
-"""Tries what a project needs beside its files: database, broker, clients."""
+"""Tries what a project needs beside its files: databases, broker, clients."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -25,14 +25,16 @@ _PATIENCE: Final = 30.0
 
 
 def service_checks(ctx: typer.Context) -> Iterator[Check]:
-    """Try the database, the broker and every client."""
+    """Try every database, the broker and every client."""
     with open_runner(ctx) as runner:
         yield from checks_of(runner)
 
 
 def checks_of(runner: Runner) -> Iterator[Check]:
-    """Try the database, the broker and every client of an open runner."""
+    """Try every database, the broker and every client of an open runner."""
     yield _check("database", lambda: _try_database(runner))
+    for name in runner.wiring.config.databases:
+        yield _check(f"database {name}", partial(_try_named_database, runner, name))
     yield _check("broker", lambda: _try_broker(runner))
     for name, client in runner.wiring.config.clients.items():
         title = f"client {name}"
@@ -55,6 +57,11 @@ def _try_database(runner: Runner) -> str:
     counts = runner.counts()
     live = ", ".join(f"{number} {status.value}" for status, number in sorted(counts.items()))
     return f"{runner.wiring.config.database.url}: {live or 'no turns waiting or running'}"
+
+
+def _try_named_database(runner: Runner, name: str) -> str:
+    runner.wiring.context.try_database(name, seconds=_PATIENCE)
+    return f"{runner.wiring.config.databases[name].url}: answers"
 
 
 def _try_broker(runner: Runner) -> str:

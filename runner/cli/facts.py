@@ -5,6 +5,7 @@ from datetime import datetime
 
 from runner.cli.outcome import advice_on, consumption
 from runner.cli.text import count, json_text
+from runner.core.jsonvalue import JsonObject
 from runner.core.records import Turn
 
 
@@ -21,7 +22,12 @@ def facts(turn: Turn) -> Iterator[tuple[str, str]]:
     if turn.worker_id is not None:
         yield "worker", turn.worker_id
     yield "definition", turn.definition_hash
-    given = {"principal": turn.principal, "context": turn.context, "metadata": turn.metadata}
+    given: dict[str, JsonObject | None] = {
+        "principal": turn.principal,
+        "subject": None if turn.subject is None else turn.subject.as_json(),
+        "context": turn.context,
+        "metadata": turn.metadata,
+    }
     for name, value in given.items():
         if value:
             yield name, json_text(value)

@@ -9,7 +9,14 @@ import typer
 from runner.cli.reading import read_config
 from runner.cli.text import plain
 from runner.definitions.config import Config
-from runner.definitions.scaffold import new_agent, new_policy, new_skill, new_tool, write_new
+from runner.definitions.scaffold import (
+    new_agent,
+    new_context,
+    new_policy,
+    new_skill,
+    new_tool,
+    write_new,
+)
 
 app = typer.Typer(add_completion=False, no_args_is_help=True)
 
@@ -40,6 +47,19 @@ def tool(ctx: typer.Context, name: NewName) -> None:
     print(f"list it under the tools of an agent: tools: [{name}]")
     if not config.python_modules:
         print("for a tool in Python, list a folder in the config: python_modules: [agents/python]")
+
+
+@app.command("context")
+def context(ctx: typer.Context, name: NewName) -> None:
+    """
+    Write a new contributor; nothing that exists is overwritten.
+
+    It is a function in Python where the config lists a folder of the project under python_modules,
+    and a text otherwise.
+    """
+    _write(ctx, lambda root, config: new_context(name, root=root, config=config))
+    print(f"list it in an agent, or in the config for all: context: [{name}]")
+    print("see what it tells: runner preview AGENT TASK")
 
 
 @app.command("policy")

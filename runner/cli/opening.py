@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import typer
 
 from runner.bootstrap.conversation import Conversation
+from runner.bootstrap.given import Given
 from runner.bootstrap.runner import Runner
 from runner.cli.options import read_object
 from runner.cli.reading import config_path
@@ -31,16 +32,18 @@ def open_runner(
     return Runner(config_path(ctx), observer=observer, principal=acting)
 
 
-def conversation_of(runner: Runner, agent: str, conversation_id: str | None) -> Conversation:
+def conversation_of(
+    runner: Runner, agent: str, conversation_id: str | None, *, given: Given | None = None
+) -> Conversation:
     """
-    Continue a conversation of *agent*, or begin one.
+    Continue a conversation of *agent*, or begin one that is about what is given.
 
     Raises:
         NotFound: There is no such agent or conversation.
         UsageError: Another agent answers the conversation.
     """
     if conversation_id is None:
-        return runner.conversation(agent)
+        return runner.conversation(agent, given=given)
     conversation = runner.open_conversation(conversation_id)
     if conversation.agent != agent:
         raise UsageError(f"{conversation_id} is answered by {conversation.agent!r}, not {agent!r}")

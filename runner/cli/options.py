@@ -6,6 +6,8 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from runner.bootstrap.given import Given
+from runner.core.contributing import Subject
 from runner.core.coordination import Reach
 from runner.core.errors import UsageError
 from runner.core.jsonvalue import JsonObject, JsonValue
@@ -21,7 +23,17 @@ Input: TypeAlias = Annotated[
 ]
 Context: TypeAlias = Annotated[
     str | None,
-    typer.Option("--context", metavar="JSON|@FILE", help="An object that tools can read."),
+    typer.Option(
+        "--context", metavar="JSON|@FILE", help="An object that contributors and tools can read."
+    ),
+]
+SubjectOption: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--subject",
+        metavar="JSON|@FILE",
+        help='What it is about: {"type": "ticket", "id": "7", "text": "…"}.',
+    ),
 ]
 Principal: TypeAlias = Annotated[
     str | None,
@@ -91,3 +103,17 @@ def read_object(option: str, text: str | None) -> JsonObject:
     if not isinstance(value, dict):
         raise UsageError(f'{option} wants a JSON object, such as {{"customer": 7}}')
     return value
+
+
+def read_given(context: str | None, subject: str | None) -> Given:
+    """
+    Read what `--context` and `--subject` give to a turn.
+
+    Raises:
+        UsageError: It is not JSON, or not a subject.
+        OSError: A file cannot be read.
+    """
+    return Given(
+        context=read_object("--context", context),
+        subject=None if subject is None else Subject.of(read_object("--subject", subject)),
+    )

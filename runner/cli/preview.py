@@ -1,5 +1,6 @@
 """`runner preview`: show the exact first request of a turn."""
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -9,9 +10,17 @@ from rich.text import Text
 
 from runner.cli.console import console, print_json, print_table, print_text
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson, Input, Principal, read_json
+from runner.cli.options import (
+    AsJson,
+    Context,
+    Input,
+    Principal,
+    SubjectOption,
+    read_given,
+    read_json,
+)
 from runner.cli.shapes import size_json
-from runner.cli.text import json_text, outline
+from runner.cli.text import json_text, one_line, outline
 from runner.core.errors import UsageError
 from runner.engine.preview import Preview, Size
 
@@ -30,8 +39,13 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
     turn: Annotated[
         str | None, typer.Option(metavar="TURN", help="The request of a turn that is stored.")
     ] = None,
+    context_json: Context = None,
+    subject_json: SubjectOption = None,
     sizes: Annotated[
         bool, typer.Option("--sizes", help="Only how large its pieces are, not the request.")
+    ] = False,
+    no_context: Annotated[
+        bool, typer.Option("--no-context", help="Ask no contributors; leave out what they give.")
     ] = False,
     as_json: AsJson = False,
     principal: Principal = None,
@@ -40,18 +54,30 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Show the exact first request of a turn, without sending or storing it.
 
     It is laid out for reading, with the sizes of its pieces; numbers of tokens are estimated. With
-    --json the body is printed as it would be sent, or the sizes.
+    --json the body is printed as it would be sent, or the sizes. The agent's contributors are
+    asked, as they are before a request is sent, unless --no-context is given.
     """
     if bool(turn) == bool(agent):
         raise UsageError("name an agent and a task, or a stored turn with --turn")
-    if turn and (task or input_json or chat):
-        raise UsageError("a stored turn has its task, input and kind already")
+    if turn and (task or input_json or chat or context_json or subject_json):
+        raise UsageError("a stored turn has its task, input, context, subject and kind already")
     with open_runner(ctx, principal=principal) as runner:
         if turn:
-            found = runner.preview_turn(turn)
+            found = runner.preview_turn(turn, with_context=not no_context)
         else:
             input_data = read_json("--input", input_json)
-            found = runner.preview(agent, task, input=input_data, chat=chat)
+            given = read_given(context_json, subject_json)
+            found = runner.preview(
+                agent,
+                task,
+                input=input_data,
+                chat=chat,
+                given=given,
+                with_context=not no_context,
+            )
+    for skipped in found.skipped:
+        said = f"left out: the contributor {skipped.name!r} failed: {skipped.reason}"
+        print(one_line(said), file=sys.stderr)
     if as_json and sizes:
         print_json([size_json(size) for size in found.sizes])
     elif as_json:

@@ -4,13 +4,21 @@ from typing import Annotated
 
 import typer
 
-from runner.bootstrap.desk import Given
 from runner.cli.asker import looking
 from runner.cli.foreground import in_foreground
 from runner.cli.live import view_for
 from runner.cli.notices import offline_notice
 from runner.cli.opening import open_runner
-from runner.cli.options import AgentName, AsJson, Context, Input, Principal, read_json, read_object
+from runner.cli.options import (
+    AgentName,
+    AsJson,
+    Context,
+    Input,
+    Principal,
+    SubjectOption,
+    read_given,
+    read_json,
+)
 
 app = typer.Typer(add_completion=False)
 
@@ -22,6 +30,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter for each option
     task: Annotated[str, typer.Argument(metavar="TASK", help="What to do.")] = "",
     input_json: Input = None,
     context_json: Context = None,
+    subject_json: SubjectOption = None,
     as_json: AsJson = False,
     principal: Principal = None,
 ) -> int:
@@ -33,7 +42,7 @@ def run(  # noqa: PLR0913, PLR0917 - one parameter for each option
     Ctrl-c hands the turn to the workers, with everything it has done so far.
     """
     input_data = read_json("--input", input_json)
-    given = Given(context=read_object("--context", context_json))
+    given = read_given(context_json, subject_json)
     view = view_for(as_json=as_json)
     with open_runner(ctx, observer=view, principal=principal) as runner:
         view.look_up_in(runner)

@@ -50,6 +50,7 @@ def turn_json(turn: Turn) -> JsonObject:
         "error": _error_json(turn.error),
         "principal": turn.principal,
         "context": turn.context,
+        "subject": None if turn.subject is None else turn.subject.as_json(),
         "metadata": turn.metadata,
         "worker_id": turn.worker_id,
         "lease_expires_at": _time(turn.lease_expires_at),
@@ -212,6 +213,7 @@ def agent_json(agent: ResolvedAgent) -> JsonObject:
         "tools": [tool.name for tool in agent.tools],
         "skills": [skill.name for skill in agent.skills],
         "available_skills": [skill.name for skill in agent.available_skills],
+        "context": [contributor.name for contributor in agent.context],
         "takes_input": agent.input_schema is not None,
         "definition_hash": agent.content_hash(),
     }

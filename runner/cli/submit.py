@@ -1,12 +1,12 @@
 """`runner submit`: hand a task or a message to the workers."""
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, TypeAlias
 
 import typer
 
-from runner.bootstrap.desk import Given
+from runner.bootstrap.given import Given
 from runner.bootstrap.runner import Runner
 from runner.cli.console import print_json
 from runner.cli.following import follow_to_the_end
@@ -18,8 +18,9 @@ from runner.cli.options import (
     ConversationId,
     Input,
     Principal,
+    SubjectOption,
+    read_given,
     read_json,
-    read_object,
 )
 from runner.cli.outcome import advice_on
 from runner.cli.shapes import turn_json
@@ -96,6 +97,7 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
     task: Annotated[str, typer.Argument(metavar="TASK", help="What to do.")] = "",
     input_json: Input = None,
     context_json: Context = None,
+    subject_json: SubjectOption = None,
     conversation_id: ConversationId = None,
     prepare: Prepare = False,
     turn_id: Prepared = None,
@@ -115,8 +117,8 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
         agent=agent,
         task=task,
         input=read_json("--input", input_json),
-        given=Given(
-            context=read_object("--context", context_json),
+        given=replace(
+            read_given(context_json, subject_json),
             wait_for=tuple(wait_for or ()),
             callback_to=callback,
         ),
@@ -131,12 +133,16 @@ def submit(  # noqa: PLR0913, PLR0917 - one parameter for each option
         turn = request.carry_out(runner)
         if wait:
             return follow_to_the_end(runner, view_for(as_json=as_json), turn.id)
+    _tell(turn, as_json=as_json)
+    return 0
+
+
+def _tell(turn: Turn, *, as_json: bool) -> None:
     if as_json:
         print_json(turn_json(turn))
     else:
         print(turn.id)
         print(_next(turn), file=sys.stderr)
-    return 0
 
 
 def _next(turn: Turn) -> str:

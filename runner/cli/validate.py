@@ -35,7 +35,7 @@ def validate(
     ctx: typer.Context,
     output: Annotated[Format, typer.Option("--format", help="How to print.")] = Format.TEXT,
     imports: Annotated[
-        bool, typer.Option("--import", help="Also import the Python functions that tools name.")
+        bool, typer.Option("--import", help="Also import the Python functions that are named.")
     ] = False,
     check: Annotated[
         bool, typer.Option("--check", help="Also try the database, the broker and the models.")

@@ -33,6 +33,11 @@ RunnerError
   ToolError
     ToolRefused
     ToolTimeout
+  ContributorFailed
+  OutboundError
+    OutboundRefused
+    OutboundTimeout
+    OutboundCancelled
 
 Interruption
   ClaimLost
@@ -230,6 +235,36 @@ class ToolRefused(ToolError):
 
 class ToolTimeout(ToolError):
     """The call ran past its time limit."""
+
+
+class ContributorFailed(RunnerError):
+    """
+    A contributor gave nothing that can be used; its message holds neither values nor secrets.
+
+    Attributes:
+        contributor: Its name.
+    """
+
+    def __init__(self, contributor: str, reason: str) -> None:
+        super().__init__(f"the contributor {contributor!r} failed: {reason}")
+        self.contributor = contributor
+        self.reason = reason
+
+
+class OutboundError(RunnerError):
+    """What was to be fetched, run or read outside the process went wrong."""
+
+
+class OutboundRefused(OutboundError):
+    """It was not tried, or was given up, because it may not be."""
+
+
+class OutboundTimeout(OutboundError):
+    """Its time was up."""
+
+
+class OutboundCancelled(OutboundError):
+    """Nobody wants it any more."""
 
 
 class Interruption(BaseException):

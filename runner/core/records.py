@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from runner.core.approvals import NewApproval
 from runner.core.authorization import AgentRef, Lineage
+from runner.core.contributing import Subject
 from runner.core.cost import Cost
 from runner.core.ids import (
     ConversationId,
@@ -43,11 +44,21 @@ class TurnError:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shared:
+    """What a conversation is about, and what contributors may know in it."""
+
+    context: JsonObject = field(default_factory=dict)
+    subject: Subject | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Conversation:
     """A thread of messages that one agent answers, one turn at a time."""
 
     id: ConversationId
     agent: str
+    #: What every turn of it has, unless the turn says otherwise.
+    shared: Shared = field(default_factory=Shared)
     created_at: datetime | None = None
 
 
@@ -98,7 +109,9 @@ class Turn:
     usage: Usage = field(default_factory=Usage)
     cost: Cost = field(default_factory=Cost)
     principal: JsonObject | None = None
+    #: The conversation's and its own, as they were when it was added.
     context: JsonObject = field(default_factory=dict)
+    subject: Subject | None = None
     metadata: JsonObject = field(default_factory=dict)
     #: The answer's text, or a terminal tool's message.
     result: str | None = None
@@ -200,7 +213,11 @@ class NewTurn:
     awaits: Sequence[TurnId] = ()
     callback_to: ConversationId | None = None
     principal: JsonObject | None = None
+    #: All that the turn knows; what its conversation gives it is in here.
     context: JsonObject = field(default_factory=dict)
+    subject: Subject | None = None
+    #: What the conversation it starts gives to every turn.
+    shared: Shared = field(default_factory=Shared)
     metadata: JsonObject = field(default_factory=dict)
     worker_id: WorkerId | None = None
     lease: timedelta | None = None

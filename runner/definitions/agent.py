@@ -5,6 +5,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Tag
 
 from runner.definitions.base import Items, StrictModel
+from runner.definitions.context import ContextEntry
 from runner.definitions.policy import PolicyEntry
 from runner.definitions.scalars import (
     Count,
@@ -95,6 +96,8 @@ class AgentDefinition(StrictModel):
     skills: Items[SkillEntry] = ()
     #: Skills that its prompt lists, to be loaded when they are needed.
     available_skills: Items[SkillEntry] = ()
+    #: What tells it of the present, besides the config's `context`; `[]` is nothing at all.
+    context: Items[ContextEntry] | None = None
     #: Whether it has what the config gives to every agent.
     inherit: bool = True
     limits: Limits | None = None

@@ -6,7 +6,7 @@ from pathlib import Path as FilePath
 from pydantic import JsonValue
 
 from runner.core.errors import PathRefused
-from runner.definitions import policy_kind
+from runner.definitions import context_kind, policy_kind
 from runner.definitions.agent import AgentDefinition, Limits
 from runner.definitions.codes import Code
 from runner.definitions.document import Document
@@ -51,6 +51,10 @@ def complete(
         changes[key], found, more = complete_all(getattr(agent, key), document, (*at, key))
         problems += found
         files += more
+    if agent.context is not None:
+        place = (*at, "context")
+        changes["context"], found = context_kind.complete_entries(agent.context, document, place)
+        problems += found
     changes["sub_agents"], found, more = _complete_sub_agents(agent, document, at)
     return agent.model_copy(update=changes), problems + found, files + more
 
@@ -97,6 +101,9 @@ def _check(
     yield from policy_kind.check_entries(policies, document, surroundings, (*at, "policies"))
     yield from check_skills(agent, document, surroundings, at)
     yield from _check_sections(agent, document, at)
+    yield from context_kind.check_entries(
+        agent.context or (), document, surroundings, (*at, "context")
+    )
     for index, entry in enumerate(agent.sub_agents):
         if not isinstance(entry, str):
             yield from _check(entry, document, surroundings, (*at, "sub_agents", index))

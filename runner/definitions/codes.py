@@ -21,7 +21,8 @@ class Code(StrEnum):
     BAD_NAME = "bad-name", "A name has characters or a length that names may not have."
     BAD_NUMBER = "bad-number", "A number is infinite, not a number, or has too many digits."
     BAD_SCHEMA = "bad-schema", "A JSON Schema is not valid, or refers to what is not there."
-    BAD_TEMPLATE = "bad-template", "A template has a brace that is not part of a `{key}`."
+    BAD_SQL = "bad-sql", "A text is not one SQL statement, or its parameters are not those given."
+    BAD_TEMPLATE = "bad-template", "A template has a brace that is around nothing it can name."
     BAD_URL = "bad-url", "A URL does not start with a scheme that is known here."
     BAD_VALUE = "bad-value", "A value is not one of those that are allowed."
     CLIENT_LOOP = "client-loop", "Clients name each other as the one to use without a key."
@@ -30,6 +31,7 @@ class Code(StrEnum):
         "contradictory-rule",
         "Two rules apply to the same; one allows, one denies.",
     )
+    DUPLICATE_CONTEXT = "duplicate-context", "A list names the same contributor twice."
     DUPLICATE_DEFINITION = "duplicate-definition", "Two definitions of a kind have the same name."
     DUPLICATE_KEY = "duplicate-key", "A mapping has the same key twice."
     DUPLICATE_SKILL = "duplicate-skill", "A skill is listed twice."
@@ -54,6 +56,7 @@ class Code(StrEnum):
         "reserved-name",
         "A tool or sub-agent has the name of one that agents have by themselves.",
     )
+    SECRET_IN_FILE = "secret-in-file", "A secret stands in a file where a variable should."
     SKILL_NOT_SHOWN = (
         "skill-not-shown",
         "The prompt leaves out the skills that the agent always has.",
@@ -71,6 +74,11 @@ class Code(StrEnum):
     UNKNOWN_AGENT = "unknown-agent", "An agent is named that no file defines."
     UNKNOWN_ALIAS = "unknown-alias", "An alias refers to an anchor that does not exist."
     UNKNOWN_CLIENT = "unknown-client", "A client is named that the config does not declare."
+    UNKNOWN_CONTEXT = "unknown-context", "A contributor is named that no file defines."
+    UNKNOWN_DATABASE = (
+        "unknown-database",
+        "A database is named that the config does not declare.",
+    )
     UNKNOWN_KEY = "unknown-key", "A key is not one that is known here."
     UNKNOWN_KIND = "unknown-kind", "A document is of a kind that does not exist."
     UNKNOWN_MODEL = "unknown-model", "A model alias is named that the config does not declare."

@@ -42,12 +42,15 @@ _BOUNDS: Final = {
     "less_than_equal": "expected at most {le}",
     "decimal_max_places": "expected at most {decimal_places} digits after the point",
     "string_too_short": "expected some text",
+    "too_short": "expected at least {min_length} item",
     "string_too_long": "expected at most {max_length} characters",
 }
 _OWN: Final = {
     "bad_choice": Code.WRONG_TYPE,
     "empty_list": Code.BAD_VALUE,
     "bad_duration": Code.BAD_DURATION,
+    "bad_network": Code.BAD_VALUE,
+    "bad_template": Code.BAD_TEMPLATE,
     "bad_url": Code.BAD_URL,
     "several_kinds": Code.KEY_CONFLICT,
 }

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from ipaddress import ip_network
 from typing import Annotated, Final, Literal, TypeAlias
 
 from pydantic import AfterValidator, Field, StringConstraints, Tag
@@ -9,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from runner.definitions.agent import Limits, PromptSettings
 from runner.definitions.base import Items, StrictModel
+from runner.definitions.context import ContextEntry
 from runner.definitions.policy import PolicyEntry
 from runner.definitions.price import Price
 from runner.definitions.scalars import (
@@ -68,6 +70,16 @@ def _readable(url: SecretUrl) -> SecretUrl:
     )
 
 
+def _network(text: str) -> str:
+    try:
+        ip_network(text)
+    except ValueError as error:
+        raise PydanticCustomError(
+            "bad_network", "expected a network such as 10.0.0.0/8, or one address"
+        ) from error
+    return text
+
+
 class DatabaseConfig(StrictModel):
     """Where turns are stored."""
 
@@ -80,6 +92,23 @@ class DatabaseConfig(StrictModel):
     pool_timeout: Duration = parse_duration("30s")
     #: How long to wait for a lock on SQLite.
     busy_timeout: Duration = parse_duration("15s")
+
+
+class NamedDatabase(StrictModel):
+    """A database that definitions may ask."""
+
+    url: Annotated[
+        SecretUrl, AfterValidator(_with_scheme(*DATABASE_SCHEMES)), AfterValidator(_readable)
+    ]
+    #: The most connections kept open to a server in each process.
+    pool_size: Annotated[int, Field(ge=1, le=200)] = 4
+
+
+class OutboundConfig(StrictModel):
+    """What definitions may reach."""
+
+    #: Networks that may be reached although they are not public.
+    private_networks: Items[Annotated[str, AfterValidator(_network)]] = ()
 
 
 class BrokerConfig(StrictModel):
@@ -186,6 +215,11 @@ class Config(StrictModel):
     authorization: Items[PolicyEntry] = ()
     #: Skills that are in the prompt of every agent, but for those with `inherit: false`.
     skills: Items[SkillEntry] = ()
+    #: Contributors that every agent has, unless it says `inherit: false`.
+    context: Items[ContextEntry] = ()
+    #: Databases that contributors may ask, by name; they are only ever read.
+    databases: dict[Name, NamedDatabase] = Field(default_factory=dict)
+    outbound: OutboundConfig = OutboundConfig()
     #: Modules, packages (`package.`) and project folders (with a slash) whose functions files name.
     python_modules: Items[
         Annotated[str, StringConstraints(pattern=MODULES_PATTERN, max_length=500)]

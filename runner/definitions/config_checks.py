@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from runner.core.errors import PathRefused
+from runner.definitions import context_kind
 from runner.definitions.codes import Code
 from runner.definitions.config import AnthropicClient, Config, ScriptedClient
 from runner.definitions.document import Document
@@ -14,6 +15,12 @@ from runner.definitions.price import Price
 from runner.definitions.problem import Problem, Severity
 from runner.definitions.python_references import is_folder
 from runner.definitions.thinking import BudgetThinking
+
+
+def complete_config(config: Config, document: Document) -> tuple[Config, list[Problem]]:
+    """Make what a config holds of definitions independent of its file."""
+    context, problems = context_kind.complete_entries(config.context, document, ("context",))
+    return config.model_copy(update={"context": context}), problems
 
 
 def check_config(config: Config, document: Document) -> Iterator[Problem]:

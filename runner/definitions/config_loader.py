@@ -12,7 +12,7 @@ from runner.core.errors import ConfigError, PathRefused
 from runner.definitions import nodes
 from runner.definitions.codes import Code
 from runner.definitions.config import Config
-from runner.definitions.config_checks import check_config
+from runner.definitions.config_checks import check_config, complete_config
 from runner.definitions.config_text import EMBEDDED
 from runner.definitions.document import Document, without_extensions
 from runner.definitions.filling import VariableUse
@@ -168,7 +168,8 @@ def _combine(
                 "skills": skills,
             }
         )
-        found = [*validated.problems, *flaws, *check_config(config, own)]
+        config, completed = complete_config(config, own)
+        found = [*validated.problems, *flaws, *completed, *check_config(config, own)]
         problems = own.source.show(found, hidden(own.node, _SCHEMA.shape))
         unsure = _unsure(found, own.node)
     return LoadedConfig(

@@ -17,6 +17,7 @@ from runner.definitions.nodes import Mapping, Node, Scalar
 from runner.definitions.paths import Base, read_file
 from runner.definitions.problem import Location, Problem
 from runner.definitions.scan import shown
+from runner.definitions.shape import Shape
 from runner.definitions.skill_files import is_skill_file
 from runner.definitions.skill_folder import read_skill_folder
 from runner.definitions.source import Source
@@ -55,13 +56,16 @@ class DefinitionFile:
     problems: list[Problem] = field(default_factory=list)
     #: Names that it may define but that could not be read.
     lost_names: frozenset[str] = frozenset()
-    _hidden: list[Scalar] = field(default_factory=list)
+    _documents: list[tuple[Node, Shape]] = field(default_factory=list)
 
     def show(self, more: Iterable[Problem]) -> list[Problem]:
         """All problems with their source lines."""
         own = [*self.problems, *(p for draft in self.drafts for p in draft.reading.problems), *more]
+        if not own:
+            return []
+        secrets = [each for node, shape in self._documents for each in hidden(node, shape)]
         return [
-            *self.source.show((p for p in own if not p.source_line), self._hidden),
+            *self.source.show((p for p in own if not p.source_line), secrets),
             *(problem for problem in own if problem.source_line),
         ]
 
@@ -80,8 +84,7 @@ class DefinitionFile:
         reading = KINDS[kind].read(document, environ, given)
         name = reading.definition.name if reading.definition else _name_in(node, self.path)
         self.drafts.append(Draft(kind=kind, name=name, document=document, reading=reading))
-        if reading.problems:
-            self._hidden += hidden(node, KINDS[kind].shape)
+        self._documents.append((node, KINDS[kind].shape))
 
     def _kind(self, node: Mapping) -> str | None:
         key = "kind" if "kind" in node.entries else nearest("kind", node.entries)

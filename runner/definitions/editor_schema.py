@@ -10,6 +10,15 @@ from pydantic import BaseModel, JsonValue, TypeAdapter
 
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
+from runner.definitions.context import (
+    CommandContext,
+    ContextDefinition,
+    FileContext,
+    HttpContext,
+    PythonContext,
+    SqlContext,
+    TextContext,
+)
 from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.scalars import PROSE_KEY
 from runner.definitions.skill import SkillDefinition
@@ -27,9 +36,17 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 JsonSchema: TypeAlias = dict[str, JsonValue]
 
 _TOOLS: Final = (PythonTool, BuiltinTool, LaunchAgentTool, WaitForTool, SendMessageTool)
+_CONTEXTS: Final = (
+    TextContext,
+    FileContext,
+    PythonContext,
+    HttpContext,
+    SqlContext,
+    CommandContext,
+)
 _POLICIES: Final = (RulesPolicy, PythonPolicy)
 #: Kinds that a document has to name, each with a schema of its own.
-_NAMED_KINDS: Final = ("tool", "policy", "skill")
+_NAMED_KINDS: Final = ("tool", "context", "policy", "skill")
 _VARIABLE: Final[JsonSchema] = {"type": "string", "pattern": r"\$\{"}
 _SCALARS: Final = frozenset({"string", "integer", "number", "boolean"})
 _ABOUT: Final = ("description", "default")
@@ -42,6 +59,11 @@ def schema_texts() -> Mapping[str, str]:
         "agent": _document(_of(_unfolded(AgentDefinition.model_json_schema())), "One agent.", ()),
         "tool": _document(
             _of(TypeAdapter(ToolDefinition).json_schema(), *_TOOLS), "One tool.", ("kind",)
+        ),
+        "context": _document(
+            _of(TypeAdapter(ContextDefinition).json_schema(), *_CONTEXTS),
+            "One contributor.",
+            ("kind",),
         ),
         "policy": _document(
             _of(TypeAdapter(PolicyDefinition).json_schema(), *_POLICIES), "One policy.", ("kind",)

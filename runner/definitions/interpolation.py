@@ -53,7 +53,7 @@ def fill(template: str, environ: Mapping[str, str]) -> Filled:
     """
     if "${" not in template:
         return Filled(text=template)
-    filling = _Filling(environ)
+    filling = _Filling(template, environ)
     end = 0
     for match in _PART.finditer(template):
         filling.literal(template[end : match.start()])
@@ -67,7 +67,8 @@ def fill(template: str, environ: Mapping[str, str]) -> Filled:
 class _Filling:
     """What has been read of a template so far."""
 
-    def __init__(self, environ: Mapping[str, str]) -> None:
+    def __init__(self, template: str, environ: Mapping[str, str]) -> None:
+        self._template = template
         self._environ = environ
         self._text: list[str] = []
         self._reference: list[str] = []
@@ -111,6 +112,11 @@ class _Filling:
     def done(self) -> Filled:
         names = tuple(dict.fromkeys(variable.name for variable in self._variables))
         text = "".join(self._text)
-        if names:
-            text = Interpolated.of(text, reference="".join(self._reference), variables=names)
+        if names or text != self._template:
+            text = Interpolated.of(
+                text,
+                reference="".join(self._reference),
+                variables=names,
+                template=self._template,
+            )
         return Filled(text=text, variables=tuple(self._variables), flaws=tuple(self._flaws))

@@ -8,8 +8,9 @@ from typing import Final, Generic, TypeAlias, TypeVar
 
 from pydantic import TypeAdapter
 
-from runner.definitions import agent_kind, policy_kind, skill_kind, tool_kind
+from runner.definitions import agent_kind, context_kind, policy_kind, skill_kind, tool_kind
 from runner.definitions.agent import AgentDefinition
+from runner.definitions.context import CONTEXT_KEYS, ContextDefinition
 from runner.definitions.document import Document
 from runner.definitions.filling import VariableUse
 from runner.definitions.policy import POLICY_KEYS, PolicyDefinition
@@ -20,9 +21,13 @@ from runner.definitions.surroundings import Surroundings
 from runner.definitions.tool import KIND_KEYS, ToolDefinition
 from runner.definitions.validation import Schema, schema_of, validate
 
-Definition: TypeAlias = AgentDefinition | ToolDefinition | PolicyDefinition | SkillDefinition
+Definition: TypeAlias = (
+    AgentDefinition | ToolDefinition | ContextDefinition | PolicyDefinition | SkillDefinition
+)
 
-T = TypeVar("T", AgentDefinition, ToolDefinition, PolicyDefinition, SkillDefinition)
+T = TypeVar(
+    "T", AgentDefinition, ToolDefinition, ContextDefinition, PolicyDefinition, SkillDefinition
+)
 
 Completed: TypeAlias = tuple[T, list[Problem], list[Path]]
 
@@ -85,12 +90,22 @@ def _complete_tool(tool: ToolDefinition, document: Document) -> Completed[ToolDe
     return completed, problems, []
 
 
+def _complete_context(
+    context: ContextDefinition, document: Document
+) -> Completed[ContextDefinition]:
+    completed, problems = context_kind.complete(context, document)
+    return completed, problems, []
+
+
 def _complete_policy(policy: PolicyDefinition, document: Document) -> Completed[PolicyDefinition]:
     return policy_kind.complete(policy, document), [], []
 
 
 _TOOL_SCHEMA: Final[Schema[ToolDefinition]] = Schema(
     TypeAdapter(ToolDefinition), Shape(ToolDefinition)
+)
+_CONTEXT_SCHEMA: Final[Schema[ContextDefinition]] = Schema(
+    TypeAdapter(ContextDefinition), Shape(ContextDefinition)
 )
 
 _POLICY_SCHEMA: Final[Schema[PolicyDefinition]] = Schema(
@@ -101,7 +116,11 @@ _POLICY_SCHEMA: Final[Schema[PolicyDefinition]] = Schema(
 DEFAULT: Final = "agent"
 
 AnyKind: TypeAlias = (
-    Kind[AgentDefinition] | Kind[ToolDefinition] | Kind[PolicyDefinition] | Kind[SkillDefinition]
+    Kind[AgentDefinition]
+    | Kind[ToolDefinition]
+    | Kind[ContextDefinition]
+    | Kind[PolicyDefinition]
+    | Kind[SkillDefinition]
 )
 
 KINDS: Final[Mapping[str, AnyKind]] = {
@@ -113,6 +132,13 @@ KINDS: Final[Mapping[str, AnyKind]] = {
         complete=_complete_tool,
         check=tool_kind.check,
         marks=KIND_KEYS,
+    ),
+    "context": Kind(
+        schema=_CONTEXT_SCHEMA,
+        complete=_complete_context,
+        check=context_kind.check,
+        # A tool has a key python too.
+        marks=tuple(key for key in CONTEXT_KEYS if key != "python"),
     ),
     "policy": Kind(
         schema=_POLICY_SCHEMA,

@@ -1,7 +1,7 @@
 """All that a project's files define, and all that is wrong with them."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from runner.core.errors import DefinitionError
@@ -13,7 +13,7 @@ from runner.definitions.definition_file import read_definitions
 from runner.definitions.filling import VariableUse
 from runner.definitions.kinds import Definition
 from runner.definitions.problem import Location, Problem
-from runner.definitions.references import References, surroundings_of
+from runner.definitions.references import References, check_config, surroundings_of
 from runner.definitions.registry import Registry
 from runner.definitions.scan import digest_of, scan, stats_of
 
@@ -35,6 +35,8 @@ class Project:
     uses: tuple[VariableUse, ...]
     #: The files outside the agents folder that were read: the config, instructions, schemas.
     files: tuple[Path, ...]
+    #: The config as it was read, with its places.
+    loaded: LoadedConfig = field(repr=False)
     #: Whether any file, sound or not, speaks of policies.
     is_policed: bool = False
 
@@ -78,9 +80,10 @@ def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project
     references = References(surroundings)
     problems = [
         *loaded.problems,
-        *found.problems,
+        *check_config(loaded, surroundings),
         *authorization_problems(loaded, surroundings),
         *references_of_config(loaded, surroundings),
+        *found.problems,
     ]
     sound: list[tuple[Definition, Location]] = []
     for file in files:
@@ -106,4 +109,5 @@ def load_project(loaded: LoadedConfig, *, environ: Mapping[str, str]) -> Project
         files=tuple(also),
         is_policed=bool(loaded.config.authorization)
         or any(is_policed(draft) for file in files for draft in file.drafts),
+        loaded=loaded,
     )

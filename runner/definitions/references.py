@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
 
+from runner.definitions import context_kind
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.codes import Code
 from runner.definitions.config_loader import LoadedConfig
+from runner.definitions.context import CommonContextKeys, ContextDefinition
 from runner.definitions.definition_file import DefinitionFile, Draft
 from runner.definitions.launch_graph import loops
 from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
@@ -22,6 +24,7 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
     tools: dict[str, ToolDefinition | None] = {}
     policies: dict[str, PolicyDefinition | None] = {}
     skills: dict[str, SkillDefinition | None] = {}
+    contexts: dict[str, ContextDefinition | None] = {}
     lost: dict[str, None] = {}
     for file in files:
         lost |= dict.fromkeys(file.lost_names)
@@ -31,6 +34,9 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
                 case "agent":
                     agent = definition if isinstance(definition, AgentDefinition) else None
                     agents.setdefault(draft.name, agent)
+                case "context":
+                    context = definition if isinstance(definition, CommonContextKeys) else None
+                    contexts.setdefault(draft.name, context)
                 case "policy":
                     policy = (
                         definition if isinstance(definition, RulesPolicy | PythonPolicy) else None
@@ -42,17 +48,28 @@ def surroundings_of(files: Iterable[DefinitionFile], loaded: LoadedConfig) -> Su
                 case _:
                     tool = definition if isinstance(definition, NamedTool) else None
                     tools.setdefault(draft.name, tool)
-    agents, tools, skills = {**lost, **agents}, {**lost, **tools}, {**lost, **skills}
+    agents, tools = {**lost, **agents}, {**lost, **tools}
+    contexts, skills = {**lost, **contexts}, {**lost, **skills}
     return Surroundings(
         root=loaded.root,
         config=loaded.config,
         unsure=loaded.unsure,
         agents=agents,
         tools=tools,
+        contexts=contexts,
         policies={**lost, **policies},
         skills=skills,
         loops=loops(agents, tools, skills),
     )
+
+
+def check_config(loaded: LoadedConfig, surroundings: Surroundings) -> Iterator[Problem]:
+    """Tell what in a config refers to definitions that are not there."""
+    document = loaded.document
+    if document is None:
+        return
+    found = context_kind.check_entries(loaded.config.context, document, surroundings, ("context",))
+    yield from loaded.show(islice(found, MAX_PROBLEMS + 1))
 
 
 class References:

@@ -7,6 +7,7 @@ from typing import Self, TypeVar
 
 from runner.core.errors import NotFound
 from runner.definitions.agent import AgentDefinition
+from runner.definitions.context import CommonContextKeys, ContextDefinition
 from runner.definitions.kinds import Definition
 from runner.definitions.policy import PolicyDefinition, PythonPolicy, RulesPolicy
 from runner.definitions.problem import Location
@@ -25,6 +26,7 @@ class Registry:
     tools: Mapping[str, ToolDefinition]
     policies: Mapping[str, PolicyDefinition]
     skills: Mapping[str, SkillDefinition]
+    contexts: Mapping[str, ContextDefinition]
     #: Where each definition starts, by kind and name.
     origins: Mapping[tuple[str, str], Location]
 
@@ -33,6 +35,7 @@ class Registry:
         """Collect definitions; of two with the same name the first stays."""
         agents: dict[str, AgentDefinition] = {}
         tools: dict[str, ToolDefinition] = {}
+        contexts: dict[str, ContextDefinition] = {}
         policies: dict[str, PolicyDefinition] = {}
         skills: dict[str, SkillDefinition] = {}
         origins: dict[tuple[str, str], Location] = {}
@@ -40,6 +43,8 @@ class Registry:
             match definition:
                 case AgentDefinition():
                     agents.setdefault(definition.name, definition)
+                case CommonContextKeys():
+                    contexts.setdefault(definition.name, definition)
                 case RulesPolicy() | PythonPolicy():
                     policies.setdefault(definition.name, definition)
                 case SkillDefinition():
@@ -52,6 +57,7 @@ class Registry:
             tools=MappingProxyType(tools),
             policies=MappingProxyType(policies),
             skills=MappingProxyType(skills),
+            contexts=MappingProxyType(contexts),
             origins=MappingProxyType(origins),
         )
 
@@ -69,6 +75,8 @@ class Registry:
                 return self.policy(name)
             case "skill":
                 return self.skill(name)
+            case "context":
+                return self.context(name)
             case _:
                 return self.tool(name)
 
@@ -89,6 +97,15 @@ class Registry:
             NotFound: There is none; the message suggests the nearest name.
         """
         return _named("tool", name, self.tools)
+
+    def context(self, name: str) -> ContextDefinition:
+        """
+        One contributor that has its own document.
+
+        Raises:
+            NotFound: There is none; the message suggests the nearest name.
+        """
+        return _named("contributor", name, self.contexts)
 
     def policy(self, name: str) -> PolicyDefinition:
         """

@@ -1,4 +1,4 @@
-"""The first files of a new agent, tool, policy or skill."""
+"""The first files of a new agent, tool, contributor, policy or skill."""
 
 import keyword
 import os
@@ -61,6 +61,33 @@ description: What {name} is good for. Use it when somebody asks for that.
 Say here, step by step, how the work is done, and how a good result looks. What is long or seldom
 needed goes into files of this folder, which an agent reads when it needs them.
 """
+_PYTHON_CONTEXT: Final = """\
+# yaml-language-server: $schema={schema}
+kind: context
+name: {name}
+description: What {name} tells, in a few words, for the model.
+python: {function}:{function}
+timeout: 10s
+on_error: fail
+"""
+_TEXT_CONTEXT: Final = """\
+# yaml-language-server: $schema={schema}
+kind: context
+name: {name}
+description: What {name} tells, in a few words, for the model.
+text: |
+  Say here what the agent has to know.
+"""
+_CONTEXT_MODULE: Final = '''\
+"""The contributor {name}."""
+
+from runner import ContributorContext
+
+
+def {function}(context: ContributorContext) -> str:
+    """Replace this with what is to be told."""
+    return f"This is for {{context.agent}}."
+'''
 _MODULE: Final = '''\
 """The tool {name}."""
 
@@ -99,10 +126,30 @@ def new_tool(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
     modules = next((entry for entry in config.python_modules if is_folder(entry)), None)
     if modules is None:
         return {path: _BUILTIN_TOOL.format(name=name, schema=schema)}
-    function = _identifier(name)
+    function = _identifier(name, "tool")
     return {
         path: _PYTHON_TOOL.format(name=name, schema=schema, function=function),
         root / modules / f"{function}.py": _MODULE.format(name=name, function=function),
+    }
+
+
+def new_context(name: str, *, root: Path, config: Config) -> Mapping[Path, str]:
+    """
+    The files of a new contributor, by their paths: in Python like a new tool.
+
+    Raises:
+        UsageError: The name is not one.
+    """
+    _check_name(name)
+    folder = root / config.agents_dir
+    path, schema = folder / f"{name}.yaml", _schema("context", folder, root)
+    modules = next((entry for entry in config.python_modules if is_folder(entry)), None)
+    if modules is None:
+        return {path: _TEXT_CONTEXT.format(name=name, schema=schema)}
+    function = _identifier(name, "context")
+    return {
+        path: _PYTHON_CONTEXT.format(name=name, schema=schema, function=function),
+        root / modules / f"{function}.py": _CONTEXT_MODULE.format(name=name, function=function),
     }
 
 
@@ -163,9 +210,9 @@ def _schema(kind: str, folder: Path, root: Path) -> str:
     return Path(os.path.relpath(root / "schemas" / f"{kind}.schema.json", folder)).as_posix()
 
 
-def _identifier(name: str) -> str:
+def _identifier(name: str, kind: str) -> str:
     """The nearest name that Python takes for a function and a module."""
     word = name.replace("-", "_")
     if word[0].isdigit():
-        return f"tool_{word}"
-    return f"{word}_tool" if keyword.iskeyword(word) else word
+        return f"{kind}_{word}"
+    return f"{word}_{kind}" if keyword.iskeyword(word) else word

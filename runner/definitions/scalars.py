@@ -32,6 +32,8 @@ NO_SPACES_PATTERN: Final = r"^\S+$"
 MODULES_PATTERN: Final = r"^[A-Za-z0-9_./-]+$"
 AGENT_GLOB_PATTERN: Final = r"^[a-z0-9_*-]{1,64}$"
 TOOL_GLOB_PATTERN: Final = r"^[a-zA-Z0-9_*-]{1,64}$"
+HEADER_PATTERN: Final = r"^[A-Za-z0-9-]+$"
+VARIABLE_PATTERN: Final = r"^[A-Za-z_][A-Za-z0-9_]{0,99}$"
 
 #: What each pattern asks for, in words, and the problem a text that does not match it is.
 PATTERNS: Final = {
@@ -59,6 +61,8 @@ PATTERNS: Final = {
         Code.BAD_NAME,
         "a tool's name, in which * may stand for any characters",
     ),
+    HEADER_PATTERN: (Code.BAD_NAME, "a header's name of letters, digits and -"),
+    VARIABLE_PATTERN: (Code.BAD_NAME, "a name of letters, digits and _, not starting with a digit"),
     MODULES_PATTERN: (
         Code.BAD_VALUE,
         "a module, a package followed by a full stop, or a folder with a slash in its path",

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 from runner.core.errors import ConfigError
 from runner.definitions.agent import AgentDefinition, Limits, PromptMode, PromptSection
 from runner.definitions.base import Items, StrictModel
+from runner.definitions.context import ContextDefinition
 from runner.definitions.models import client_in_use, model_config
 from runner.definitions.project import Project
 from runner.definitions.registry import Registry
@@ -82,6 +83,8 @@ class ResolvedAgent(StrictModel):
     skills: Items[ResolvedSkill] = ()
     #: Skills that it can load.
     available_skills: Items[ResolvedSkill] = ()
+    #: What the config gives to all first, then its own.
+    context: Items[ContextDefinition] = ()
     limits: ResolvedLimits
     thinking: Thinking | None
     input_schema: JsonObject | None
@@ -156,6 +159,7 @@ def _resolved(agent: AgentDefinition, project: Project) -> ResolvedAgent:
         policies=resolve_policies(agent.policies, registry.policies),
         skills=_with_useful(skills, sub_agents),
         available_skills=_with_useful(available, sub_agents),
+        context=tuple(_contributors(agent, project)),
         limits=_limits(agent.limits, defaults.limits),
         thinking=agent.thinking or model.thinking or defaults.thinking,
         input_schema=_inlined(agent.input_schema),
@@ -201,6 +205,23 @@ def _described(agent: AgentDefinition) -> SubAgent:
         description=agent.description,
         input_schema=_inlined(agent.input_schema),
     )
+
+
+def _contributors(agent: AgentDefinition, project: Project) -> Iterator[ContextDefinition]:
+    """List the config's contributors and the agent's own; of two with one name, the agent's."""
+    if agent.context == ():
+        return
+    own = [_contributor(entry, project) for entry in agent.context or ()]
+    names = {context.name for context in own}
+    for entry in project.config.context if agent.inherit else ():
+        inherited = _contributor(entry, project)
+        if inherited.name not in names:
+            yield inherited
+    yield from own
+
+
+def _contributor(entry: str | ContextDefinition, project: Project) -> ContextDefinition:
+    return project.registry.context(entry) if isinstance(entry, str) else entry
 
 
 def _limits(own: Limits | None, inherited: Limits | None) -> ResolvedLimits:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from runner.definitions.agent import AgentDefinition
 from runner.definitions.config import Config
+from runner.definitions.context import ContextDefinition
 from runner.definitions.launch_graph import Loop
 from runner.definitions.policy import PolicyDefinition
 from runner.definitions.skill import SkillDefinition
@@ -28,5 +29,7 @@ class Surroundings:
     policies: Mapping[str, PolicyDefinition | None]
     #: All skills with a file by name; None for one of which nothing could be read.
     skills: Mapping[str, SkillDefinition | None]
+    #: All contributors with a file by name; None for one of which nothing could be read.
+    contexts: Mapping[str, ContextDefinition | None]
     #: Where agents can reach themselves, by the agent in whose document that is written.
     loops: Mapping[str, tuple[Loop, ...]]

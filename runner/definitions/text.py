@@ -11,16 +11,19 @@ class Interpolated(str):
         reference: The text as it was written, with everything but its variables replaced by
             stars: what may be shown of it when it is a secret.
         variables: The names of its variables.
+        template: The text as it was written.
     """
 
-    __slots__ = ("reference", "variables")
+    __slots__ = ("reference", "template", "variables")
 
     reference: str
     variables: tuple[str, ...]
+    template: str
 
     @classmethod
-    def of(cls, value: str, *, reference: str, variables: tuple[str, ...]) -> Self:
+    def of(cls, value: str, *, reference: str, variables: tuple[str, ...], template: str) -> Self:
         text = cls(value)
         text.reference = reference
         text.variables = variables
+        text.template = template
         return text

@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import BaseModel, Discriminator
 
 #: The variant that is a plain text, beside those that are mappings.
-TEXT: Final = "<text>"
+TEXT: Final = "<plain text>"
 
 #: The only variant that is a mapping.
 MAPPING: Final = "<mapping>"

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 
+from runner.core.contributing import Subject
 from runner.core.errors import UsageError
 from runner.core.ids import (
     ConversationId,
@@ -16,7 +17,7 @@ from runner.core.ids import (
 from runner.core.jsonvalue import JsonObject, JsonValue, storable
 from runner.core.messages import Message, Part, Role
 from runner.core.ports import Intake
-from runner.core.records import NewTurn, Turn, TurnKind
+from runner.core.records import NewTurn, Shared, Turn, TurnKind
 from runner.core.states import TurnStatus
 from runner.core.tree import Place
 from runner.definitions.json_schema import Validator
@@ -40,7 +41,12 @@ class Order:
     #: The conversation that is told of the end.
     callback_to: ConversationId | None = None
     principal: JsonObject | None = None
+    #: For contributors and tools, added to what the conversation has.
     context: JsonObject = field(default_factory=dict)
+    #: What the turn is about; the conversation's where it is not said.
+    subject: Subject | None = None
+    #: What its conversation gives to every turn: one that is there already, or the one it starts.
+    shared: Shared = field(default_factory=Shared)
     metadata: JsonObject = field(default_factory=dict)
 
 
@@ -52,11 +58,11 @@ class Reception:
 
     def prepare(self, order: Order) -> Turn:
         """Store a turn that nothing runs until it is submitted."""
-        return self._add(_new_turn(order, TurnStatus.PREPARED), order.agent)
+        return self._add(new_turn(order, TurnStatus.PREPARED), order.agent)
 
     def submit(self, order: Order) -> Turn:
         """Store a turn for any worker; it is safe once this returns."""
-        return self._add(_new_turn(order, TurnStatus.PENDING), order.agent)
+        return self._add(new_turn(order, TurnStatus.PENDING), order.agent)
 
     def start(self, order: Order, worker_id: WorkerId, *, lease: timedelta) -> Turn:
         """
@@ -65,7 +71,7 @@ class Reception:
         Raises:
             ConversationBusy: An earlier turn of the conversation has not ended.
         """
-        new = replace(_new_turn(order, TurnStatus.RUNNING), worker_id=worker_id, lease=lease)
+        new = replace(new_turn(order, TurnStatus.RUNNING), worker_id=worker_id, lease=lease)
         return self._add(new, order.agent)
 
     def submit_prepared(self, turn_id: TurnId, agent: Agent) -> Turn:
@@ -81,9 +87,16 @@ class Reception:
         return self._intake.add(new)
 
 
-def _new_turn(order: Order, status: TurnStatus) -> NewTurn:
+def new_turn(order: Order, status: TurnStatus) -> NewTurn:
+    """
+    Check what was ordered and make a turn of it.
+
+    Raises:
+        UsageError: There is nothing to do, or the input is not what the agent takes.
+    """
     conversation_id = order.conversation_id or new_conversation_id()
     turn_id = new_turn_id()
+    shared = replace(order.shared, context=_object(order.shared.context))
     return NewTurn(
         id=turn_id,
         conversation_id=conversation_id,
@@ -97,19 +110,21 @@ def _new_turn(order: Order, status: TurnStatus) -> NewTurn:
             conversation_id=conversation_id,
             turn_id=turn_id,
             role=Role.USER,
-            parts=trigger_parts(order),
+            parts=_trigger_parts(order),
         ),
         timeout=order.agent.definition.limits.timeout,
         place=Place(root_id=turn_id, limits=order.agent.tree_limits),
         awaits=order.awaits,
         callback_to=order.callback_to,
         principal=order.principal and _object(order.principal),
-        context=_object(order.context),
+        context=_object({**shared.context, **order.context}),
+        subject=order.subject or shared.subject,
+        shared=shared,
         metadata=_object(order.metadata),
     )
 
 
-def trigger_parts(order: Order) -> tuple[Part, ...]:
+def _trigger_parts(order: Order) -> tuple[Part, ...]:
     """
     Check what was ordered and write it as one message.
 

@@ -111,6 +111,7 @@ class Launcher:
             NotFound: There is no such conversation.
         """
         last = self._views.latest_turn(conversation_id)
+        shared = self._views.conversation(conversation_id).shared
         agent = self._current(last)
         self._save(agent)
         turn_id = new_turn_id()
@@ -127,7 +128,8 @@ class Launcher:
             timeout=agent.definition.limits.timeout,
             place=Place(root_id=turn_id, hops=hops, limits=agent.tree_limits),
             principal=last.principal,
-            context=last.context,
+            context=shared.context,
+            subject=shared.subject,
         )
 
     def _current(self, turn: Turn) -> Agent:

@@ -22,10 +22,11 @@ from runner.core.states import Phase
 from runner.engine.call_ids import with_unique_ids
 from runner.engine.calls import settle
 from runner.engine.circumstances import Circumstances
+from runner.engine.context_step import tell_context
 from runner.engine.decide import timeout_error
 from runner.engine.draft import Draft
 from runner.engine.endings import complete, fail, hand_back
-from runner.engine.request import build_request, context_has_changed
+from runner.engine.request import build_request
 from runner.engine.skills import loaded_skills
 from runner.engine.state import State
 
@@ -47,9 +48,8 @@ def ask_model(state: State, around: Circumstances) -> Draft:
     """
     draft = Draft(state)
     _tell_results(state, draft)
-    context = state.agent.context(around.clock.now())
-    if context_has_changed(state.messages, context):
-        draft.say(Role.CONTEXT, [Text(text=context)])
+    if not tell_context(draft, around):
+        return draft
     loaded = loaded_skills(state.agent, state.executions.values())
     request = build_request(state.agent, state.turn.kind, draft.state.messages, loaded=loaded)
     started = around.clock.monotonic()

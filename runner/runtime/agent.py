@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
+from runner.core.contributing import Contributors, NoContributors
 from runner.core.model import Effort, ThinkingSetting, ToolSpec
 from runner.core.ports import ModelClient
 from runner.core.records import TurnKind
@@ -11,7 +11,6 @@ from runner.core.tooling import Tool
 from runner.core.tree import TreeLimits
 from runner.definitions.snapshot import ResolvedAgent
 from runner.definitions.thinking import BudgetThinking, EffortThinking, Thinking
-from runner.runtime.environment import environment
 from runner.runtime.prompt import Prompt, build_prompt, prefix_of
 from runner.runtime.sub_agent import sub_agent_tool
 
@@ -26,7 +25,8 @@ class Agent:
     #: Every tool that it can ever call, those of skills that it can load included.
     tools: Mapping[str, Tool]
     prompts: Mapping[TurnKind, Prompt]
-
+    #: What gives it live context.
+    contributors: Contributors = field(default_factory=NoContributors)
     #: Sub-agents that are written inside this agent's definition, by name.
     inline: Mapping[str, "Agent"] = field(default_factory=dict)
     #: Tools that can be called only once a skill that has them is loaded, by skill.
@@ -41,6 +41,7 @@ class Agent:
         tools: Mapping[str, Tool],
         inline: Mapping[str, "Agent"] | None = None,
         loadable: Mapping[str, Mapping[str, Tool]] | None = None,
+        contributors: Contributors | None = None,
     ) -> "Agent":
         """
         Bring a definition to life.
@@ -51,6 +52,7 @@ class Agent:
             tools: What it can always call, by name, but for its sub-agents.
             inline: The agents written inside it, by name.
             loadable: The tools of the skills that it can load, by skill and name.
+            contributors: Tell its turns what is live.
         """
         tools = {**tools, **{sub.name: sub_agent_tool(sub) for sub in definition.sub_agents}}
         specs = tuple(tool.spec for tool in tools.values())
@@ -65,6 +67,7 @@ class Agent:
                 for skill, own in more.items()
             },
             prompts={kind: build_prompt(definition, kind, specs) for kind in TurnKind},
+            contributors=contributors or NoContributors(),
             inline=inline or {},
         )
 
@@ -111,10 +114,6 @@ class Agent:
         if not any(self.skill_tools.get(skill) for skill in skills):
             return prompt.prefix
         return prefix_of(prompt.text, self.tool_specs(skills))
-
-    def context(self, now: datetime) -> str:
-        """Describe what is live, for the newest context message."""
-        return environment(now)
 
 
 def _setting(thinking: Thinking | None) -> ThinkingSetting | None:

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping
 from threading import Lock
 
+from runner.core.contributing import Contributors
 from runner.core.errors import NotFound
 from runner.core.ports import ModelClient
 from runner.core.tooling import Tool
@@ -31,11 +32,13 @@ class Catalog:
         client_of: Callable[[str], ModelClient],
         tool_of: Callable[[ToolDefinition, ResolvedAgent], Tool],
         skill_tools_of: Callable[[ResolvedAgent], Iterable[Tool]],
+        contributors_of: Callable[[ResolvedAgent], Contributors],
     ) -> None:
         self._load = load
         self._client_of = client_of
         self._tool_of = tool_of
         self._skill_tools_of = skill_tools_of
+        self._contributors_of = contributors_of
         self._lock = Lock()
         self._read: Project | None = None
         self._good: Project | None = None
@@ -125,6 +128,7 @@ class Catalog:
                 skill.name: self._tools(skill.tools, definition)
                 for skill in definition.available_skills
             },
+            contributors=self._contributors_of(definition),
         )
         with self._lock:
             return self._agents.setdefault(content_hash, agent)

@@ -9,6 +9,7 @@ from sqlalchemy import RowMapping
 
 from runner.core.approvals import Approval, NewApproval, Question
 from runner.core.authorization import AgentRef
+from runner.core.contributing import Subject
 from runner.core.coordination import Delivery, Input, Outcome
 from runner.core.cost import Cost
 from runner.core.ids import (
@@ -33,7 +34,15 @@ from runner.core.messages import (
     ToolResult,
 )
 from runner.core.model import Usage
-from runner.core.records import Conversation, Event, NewEvent, ToolExecution, Turn, TurnError
+from runner.core.records import (
+    Conversation,
+    Event,
+    NewEvent,
+    Shared,
+    ToolExecution,
+    Turn,
+    TurnError,
+)
 from runner.core.tree import Place, TreeLimits, TreeUse
 
 #: The values of one row by the names of its columns.
@@ -189,9 +198,20 @@ def event_columns(turn_id: TurnId, event: NewEvent) -> Columns:
     return {"turn_id": turn_id, "kind": storable_text(event.kind), "body": to_json(event.body)}
 
 
+def subject_to_json(subject: Subject | None) -> str | None:
+    return None if subject is None else to_json(subject.as_json())
+
+
 def conversation_from(row: RowMapping) -> Conversation:
+    context = row["context"]
     return Conversation(
-        id=ConversationId(row["id"]), agent=row["agent"], created_at=row["created_at"]
+        id=ConversationId(row["id"]),
+        agent=row["agent"],
+        shared=Shared(
+            context={} if context is None else _object(context),
+            subject=_subject_from(row["subject"]),
+        ),
+        created_at=row["created_at"],
     )
 
 
@@ -228,6 +248,7 @@ def turn_from(row: RowMapping) -> Turn:
         cost=Cost(usd=row["cost"], unpriced_requests=row["unpriced_requests"]),
         principal=_optional(_object, row["principal"]),
         context=_object(row["context"]),
+        subject=_subject_from(row["subject"]),
         metadata=_object(row["metadata"]),
         result=row["result"],
         output_data=from_json(row["output_data"]),
@@ -240,6 +261,10 @@ def turn_from(row: RowMapping) -> Turn:
         started_at=row["started_at"],
         ended_at=row["ended_at"],
     )
+
+
+def _subject_from(text: str | None) -> Subject | None:
+    return None if text is None else Subject(**json.loads(text))
 
 
 def _error_from(text: str | None) -> TurnError | None:

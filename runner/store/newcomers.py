@@ -32,6 +32,7 @@ from runner.store.codec import (
     event_columns,
     limits_to_json,
     message_columns,
+    subject_to_json,
     to_json,
     to_json_or_null,
     usage_to_json,
@@ -246,6 +247,8 @@ def _conversation_columns(new: NewTurn) -> Columns:
     return {
         "id": new.conversation_id,
         "agent": storable_text(new.agent),
+        "context": to_json(new.shared.context),
+        "subject": subject_to_json(new.shared.subject),
         "lanes": 0 if _is_prepared(new) else 1,
     }
 
@@ -263,6 +266,7 @@ def _turn_columns(new: NewTurn) -> Columns:
         "claims": int(runs),
         "principal": to_json_or_null(new.principal),
         "context": to_json(new.context),
+        "subject": subject_to_json(new.subject),
         "metadata": to_json(new.metadata),
         "worker_id": new.worker_id if runs else None,
         "root_id": place.root_id,

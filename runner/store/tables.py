@@ -76,6 +76,9 @@ class ConversationRow(Table):
     #: The lane given out last; raising it is what serialises submitters.
     lanes: Mapped[int]
     created_at: Mapped[datetime]
+    #: What every turn of it has; nothing where it was not said.
+    context: Mapped[str | None]
+    subject: Mapped[str | None]
 
 
 class TurnRow(Table):
@@ -184,6 +187,8 @@ class TurnRow(Table):
     ancestors: Mapped[str] = mapped_column(server_default="[]")
     #: How many of its approvals nobody has answered; of no meaning once it has ended.
     open_approvals: Mapped[int] = mapped_column(server_default=text("0"))
+    #: What it is about, as JSON.
+    subject: Mapped[str | None]
 
 
 class ToolExecutionRow(Table):

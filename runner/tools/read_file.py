@@ -8,13 +8,13 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from runner.core.errors import ConfigError, ToolError
+from runner.core.errors import ConfigError, OutboundError, ToolError
 from runner.core.jsonvalue import JsonObject
 from runner.core.model import ToolSpec
 from runner.core.tooling import ToolContext, ToolRules
 from runner.definitions.json_schema import Validator
 from runner.definitions.tool import BuiltinTool
-from runner.tools.confined import open_beneath
+from runner.outbound.confined import open_beneath
 from runner.tools.rules import rules_of
 from runner.tools.surroundings import Surroundings
 from runner.tools.windows import WINDOW_PARAMETERS, window
@@ -92,13 +92,19 @@ class ReadFile:
             ToolError: There is nothing to read, or it may not be read.
         """
         path = str(arguments["path"])
-        with open_beneath(self.root, path) as descriptor:
-            mode = os.fstat(descriptor).st_mode
-            if stat.S_ISDIR(mode):
-                return {"path": path, **_listing(descriptor)}
-            if not stat.S_ISREG(mode):
-                raise ToolError(f"{path!r} is neither a file nor a folder")
-            content = self._content(descriptor, path)
+        try:
+            with open_beneath(self.root, path) as descriptor:
+                return self._read(descriptor, path, arguments)
+        except OutboundError as error:
+            raise ToolError(str(error)) from error
+
+    def _read(self, descriptor: int, path: str, arguments: JsonObject) -> JsonObject:
+        mode = os.fstat(descriptor).st_mode
+        if stat.S_ISDIR(mode):
+            return {"path": path, **_listing(descriptor)}
+        if not stat.S_ISREG(mode):
+            raise ToolError(f"{path!r} is neither a file nor a folder")
+        content = self._content(descriptor, path)
         lines = content.removesuffix("\n").split("\n") if content else []
         return {"path": path, "lines": len(lines), **window(lines, arguments, path)}
 

@@ -20,7 +20,7 @@ from runner.definitions.paths import MAX_BYTES
 from runner.definitions.resolved_skill import ResolvedSkill
 from runner.definitions.skill import LOAD_SKILL, READ_SKILL_FILE
 from runner.definitions.snapshot import ResolvedAgent
-from runner.tools.confined import open_beneath
+from runner.outbound.confined import open_beneath
 from runner.tools.windows import WINDOW_PARAMETERS, window
 
 _LOAD: Final = (

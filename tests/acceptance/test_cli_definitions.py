@@ -291,6 +291,7 @@ def test_the_schemas_are_written_where_definitions_look_for_them(program: Progra
     assert [path.name for path in written] == [
         "agent.schema.json",
         "config.schema.json",
+        "context.schema.json",
         "definition.schema.json",
         "policy.schema.json",
         "skill.schema.json",

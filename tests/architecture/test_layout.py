@@ -21,8 +21,9 @@ HOMES = {
     "definitions": {"yaml"},
     "definitions/cel_program.py": {"cel"},
     "definitions/json_schema.py": {"jsonschema", "referencing"},
+    "outbound": {"httpx2", "sqlalchemy", "subprocess"},
     "store": {"alembic", "psycopg", "psycopg_pool", "sqlalchemy"},
-    "tools": {"docstring_parser", "subprocess"},
+    "tools": {"docstring_parser"},
     "worker": {"dramatiq"},
 }
 

@@ -14,7 +14,7 @@ from typing import get_args
 import pytest
 from pydantic import BaseModel
 
-from runner import Given, Runner, ToolContext
+from runner import ContributorContext, Given, Runner, ToolContext
 from runner.bootstrap.conversation import Conversation
 from runner.cli.commands import COMMANDS
 from runner.cli.main import load
@@ -41,10 +41,21 @@ from runner.definitions.config import (
     Config,
     DatabaseConfig,
     ModelConfig,
+    NamedDatabase,
+    OutboundConfig,
     ScriptedClient,
     WorkerConfig,
 )
 from runner.definitions.config_loader import load_config
+from runner.definitions.context import (
+    CommandContext,
+    CommonContextKeys,
+    FileContext,
+    HttpCall,
+    PythonContext,
+    SqlContext,
+    TextContext,
+)
 from runner.definitions.coordination import coordination_spec
 from runner.definitions.policy import PolicyRule, PythonPolicy, RulesPolicy
 from runner.definitions.price import Price
@@ -73,20 +84,27 @@ NAMED_FILES = {
     "agents/prompts/translator.md": "Translate the letter.\n",
     "agents/schemas/translation.json": '{"type": "object"}\n',
     "agents/letters/first.txt": "Dear reader,\n",
+    "agents/handbook.md": "# Handbook\n",
     "agents/_offline/first.yaml": "[]\n",
     "agents/skills/house-style/examples/delivery.md": "Dear Ms Berg,\n",
 }
 #: What examples want to be set.
-ENVIRON = {"ANTHROPIC_API_KEY": "none"}
+ENVIRON = {
+    "ANTHROPIC_API_KEY": "none",
+    "CRM_PASSWORD": "none",
+    "SHOP_HOST": "shop.example.com",
+    "SHOP_TOKEN": "none",
+}
 
 every_page = pytest.mark.parametrize("each", PAGES, ids=lambda each: each.name)
 
 
 def project_of(each: Page, root: Path) -> Path:
-    """Write a page's examples where they say they belong; configs are looked at by themselves."""
+    """Write a page's examples where they say they belong, with the first config that it shows."""
+    configs = [block.text for block in each.blocks("yaml") if block.path == "config.yaml"]
     files = {
         **NAMED_FILES,
-        "config.yaml": (REPOSITORY / "config.yaml").read_text("utf-8"),
+        "config.yaml": next(iter(configs), (REPOSITORY / "config.yaml").read_text("utf-8")),
         **{
             block.path: block.content
             for language in ("yaml", "python", "markdown")
@@ -192,8 +210,20 @@ def public(kind: type) -> set[str]:
 
 
 CONTEXT = {field.name for field in fields(ToolContext) if not field.name.startswith("_")}
-PARTS = {"database", "broker", "worker", "approvals", "clients", "models", "defaults"}
+CONTRIBUTING = {field.name for field in fields(ContributorContext)} - {"conversation_id"}
+PARTS = {
+    "database",
+    "databases",
+    "outbound",
+    "broker",
+    "worker",
+    "approvals",
+    "clients",
+    "models",
+    "defaults",
+}
 SKILLS = "docs/skills.md"
+LIVE = "docs/context.md"
 AGENTS, CONFIG, SCRIPTS = "docs/agents.md", "docs/config.md", "docs/scripts.md"
 POLICIES = "docs/policies.md"
 DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
@@ -224,6 +254,8 @@ DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
         (table(POLICIES, "Conditions"), set(DECLARED)),
         (table(CONFIG, "The config"), own(Config) - PARTS),
         (table(CONFIG, "Database"), dotted("database", DatabaseConfig)),
+        (table(CONFIG, "Databases"), dotted("databases.<name>", NamedDatabase)),
+        (table(CONFIG, "Outbound"), dotted("outbound", OutboundConfig)),
         (table(CONFIG, "Broker"), dotted("broker", BrokerConfig)),
         (table(CONFIG, "Worker"), dotted("worker", WorkerConfig)),
         (table(CONFIG, "Approvals"), dotted("approvals", ApprovalsConfig)),
@@ -232,6 +264,14 @@ DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
         (table(CONFIG, "Models"), dotted("models.<alias>", ModelConfig)),
         (table(CONFIG, "Prices"), dotted("price", Price)),
         (table(CONFIG, "Defaults"), dotted("defaults", AgentDefaults)),
+        (table(LIVE, "Contributors"), own(CommonContextKeys)),
+        (table(LIVE, "Texts"), own(TextContext, CommonContextKeys)),
+        (table(LIVE, "Files"), own(FileContext, CommonContextKeys)),
+        (table(LIVE, "Python functions"), own(PythonContext, CommonContextKeys)),
+        (table(LIVE, "Python functions", 1), CONTRIBUTING),
+        (table(LIVE, "HTTP"), dotted("http", HttpCall)),
+        (table(LIVE, "SQL"), own(SqlContext, CommonContextKeys)),
+        (table(LIVE, "Programs"), own(CommandContext, CommonContextKeys)),
         (table(SCRIPTS, "Offline answers"), own(ScriptEntry)),
         (table(SCRIPTS, "Offline answers", 1), own(ScriptedAnswer)),
         (table(SCRIPTS, "Offline answers", 2), own(ScriptedError)),
@@ -282,7 +322,13 @@ def properties_of(schema: JsonObject) -> set[str]:
         (table(SKILLS, "In YAML"), SkillDefinition),
         (table(CONFIG, "The config"), Config),
         (table(CONFIG, "Database"), DatabaseConfig),
+        (table(CONFIG, "Databases"), NamedDatabase),
         (table(CONFIG, "Broker"), BrokerConfig),
+        (table(LIVE, "Contributors"), CommonContextKeys),
+        (table(LIVE, "Files"), FileContext),
+        (table(LIVE, "HTTP"), HttpCall),
+        (table(LIVE, "SQL"), SqlContext),
+        (table(LIVE, "Programs"), CommandContext),
         (table(CONFIG, "Worker"), WorkerConfig),
         (table(CONFIG, "Approvals"), ApprovalsConfig),
         (table(CONFIG, "Clients"), AnthropicClient),

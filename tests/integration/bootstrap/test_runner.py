@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from runner import Runner
-from runner.bootstrap.desk import Given
+from runner.bootstrap.given import Given
 from runner.core.errors import ConfigError, ConversationBusy, DefinitionError, NotFound, UsageError
 from runner.core.ports import TurnFilter
 from runner.core.states import TurnStatus

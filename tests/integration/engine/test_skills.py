@@ -12,7 +12,7 @@ from runner.core.tooling import Recovery, ToolRules
 from runner.definitions.resolved_skill import ResolvedSkill
 from runner.definitions.skill import SkillFile
 from runner.definitions.snapshot import ResolvedLimits
-from runner.engine.preview import preview
+from runner.engine.preview import preview_turn
 from runner.runtime.agent import Agent
 from runner.store.store import Store
 from runner.tools.skills import skill_tools
@@ -319,7 +319,9 @@ def test_the_preview_is_the_first_request_with_all_that_skills_bring(store: Stor
     bench = Bench(store, world.agent)
     turn = bench.run()
 
-    shown = preview(world.agent, turn.kind, bench.messages(turn)[:1], now=bench.clock.now())
+    shown = preview_turn(
+        turn, world.agent, bench.messages(turn)[:1], now=bench.clock.now(), with_context=True
+    )
 
     assert shown.request == world.client.render(world.client.requests[0])
     names = [size.name for size in shown.sizes]

@@ -13,7 +13,9 @@ from sqlalchemy import Connection, TextClause, text
 from runner.core.cost import Cost
 from runner.core.errors import LimitReached, StoreError
 from runner.core.ids import ConversationId, ExecutionId, TurnId
+from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Text
+from runner.core.records import Shared
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.core.tree import Place, Reservation, TreeLimits, TreeUse
 from runner.store.database import Database, open_database
@@ -159,6 +161,23 @@ def test_what_was_answered_before_there_were_prices_is_unpriced(old: Database) -
     views = Store.over(old).views
     assert views.turn(TurnId("turn_old")).cost == Cost(unpriced_requests=3)
     assert views.turn(TurnId("turn_live")).cost == Cost()
+
+
+@pytest.mark.parametrize(("kind", "shared"), [("task", {"a": 1}), ("chat", {})])
+def test_a_task_from_before_gives_its_conversation_what_it_was_given(
+    old: Database, kind: str, shared: JsonObject
+) -> None:
+    statement = text("UPDATE turns SET kind = :kind, context = :context")
+
+    def give(connection: Connection) -> None:
+        connection.execute(statement, {"kind": kind, "context": '{"a":1}'})
+
+    old.write(give)
+
+    upgrade_schema(old)
+
+    conversation = Store.over(old).views.conversation(ConversationId("conv_1"))
+    assert conversation.shared == Shared(context=shared)
 
 
 def test_references_are_still_held_after_the_upgrade(old: Database) -> None:

@@ -14,6 +14,7 @@ from runner.definitions.config import (
     Config,
     DatabaseConfig,
     ModelConfig,
+    OutboundConfig,
     ScriptedClient,
     WorkerConfig,
 )
@@ -29,6 +30,7 @@ PLACES: dict[str, type[BaseModel]] = {
     "": Config,
     "database": DatabaseConfig,
     "broker": BrokerConfig,
+    "outbound": OutboundConfig,
     "worker": WorkerConfig,
     "clients.anthropic": AnthropicClient,
     "clients.offline": ScriptedClient,

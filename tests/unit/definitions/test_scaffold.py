@@ -5,7 +5,14 @@ import pytest
 from runner.core.errors import UsageError
 from runner.definitions.config import Config
 from runner.definitions.config_loader import load_config
-from runner.definitions.scaffold import new_agent, new_policy, new_skill, new_tool, write_new
+from runner.definitions.scaffold import (
+    new_agent,
+    new_context,
+    new_policy,
+    new_skill,
+    new_tool,
+    write_new,
+)
 from tests.unit.definitions.projects import load
 
 
@@ -88,3 +95,28 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
 
     assert kept.read_text() == "mine"
     assert not (tmp_path / "new.yaml").exists()
+
+
+def test_a_new_contributor_is_a_text_where_no_python_is_listed(tmp_path: Path) -> None:
+    write_new(new_context("house", root=tmp_path, config=Config()))
+
+    project = load(tmp_path, {})
+    assert project.problems == ()
+    assert project.registry.context("house").kind == "context"
+
+
+@pytest.mark.parametrize(
+    ("name", "module"), [("on-duty", "on_duty"), ("3d", "context_3d"), ("import", "import_context")]
+)
+def test_a_new_contributor_comes_with_its_function(name: str, module: str, tmp_path: Path) -> None:
+    config = Config(python_modules=("agents/python",))
+
+    write_new(new_context(name, root=tmp_path, config=config))
+
+    source = (tmp_path / "agents" / "python" / f"{module}.py").read_text()
+    namespace: dict[str, object] = {}
+    exec(compile(source, module, "exec"), namespace)  # noqa: S102  # what was just made
+    assert callable(namespace[module])
+    project = load(tmp_path, {"config.yaml": "python_modules: [agents/python]\n"})
+    assert project.problems == ()
+    assert list(project.registry.contexts) == [name]

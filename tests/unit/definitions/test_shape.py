@@ -31,10 +31,11 @@ def test_secrets_are_hidden_from_where_they_may_stand() -> None:
     assert not CONFIG.child("models").hides
 
 
-def test_agents_within_agents_hold_no_secret() -> None:
+def test_agents_within_agents_may_have_contributors_with_secrets() -> None:
     inner = AGENT.child("sub_agents").child(0)
 
-    assert (AGENT.hides, inner.hides) == (False, False)
+    assert (AGENT.hides, inner.hides, inner.child("context").hides) == (True, True, True)
+    assert not AGENT.child("tools").hides
     assert inner.child("sub_agents").child(0).child("tools").keys == AGENT.child("tools").keys
     assert inner.child("<mapping>").child("instructions").is_prose
 

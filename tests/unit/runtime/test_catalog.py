@@ -1,6 +1,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from runner.core.contributing import NoContributors
 from runner.core.ports import ModelClient
 from runner.core.tooling import Tool
 from runner.definitions.snapshot import ResolvedAgent
@@ -23,6 +24,7 @@ def catalog_of(root: Path) -> Catalog:
         client_of=no_client,
         tool_of=no_tool,
         skill_tools_of=lambda _: (),
+        contributors_of=lambda _: NoContributors(),
     )
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from runner.core.errors import ToolError
+from runner.core.errors import OutboundError, OutboundRefused
 
 #: Neither follows a symbolic link nor waits for whoever writes to a pipe.
 _FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -29,7 +29,7 @@ def open_beneath(root: Path, path: str) -> Iterator[int]:
     Hidden files and folders are left alone: that is where keys and histories are kept.
 
     Raises:
-        ToolError: The path leads out of the folder, or to nothing that can be opened.
+        OutboundError: The path leads out of the folder, or to nothing that can be opened.
     """
     parts = _parts(path)
     descriptor = _open(str(root), beneath=None, path=path)
@@ -45,11 +45,11 @@ def open_beneath(root: Path, path: str) -> Iterator[int]:
 def _parts(path: str) -> list[str]:
     parts = [part for part in path.split("/") if part not in {"", "."}]
     if path.startswith("/") or ".." in parts:
-        raise ToolError(
+        raise OutboundRefused(
             f"{path!r} leads out of the folder: give a path relative to it, without '..'"
         )
     if any(part.startswith(".") for part in parts):
-        raise ToolError(f"{path!r} is hidden, and hidden files are not read")
+        raise OutboundRefused(f"{path!r} is hidden, and hidden files are not read")
     return parts
 
 
@@ -58,6 +58,6 @@ def _open(part: str, *, beneath: int | None, path: str) -> int:
         return os.open(part, _FLAGS, dir_fd=beneath)
     except OSError as error:
         trouble = _TROUBLES.get(error.errno or 0, "cannot be opened")
-        raise ToolError(f"{path!r} {trouble}") from error
+        raise OutboundError(f"{path!r} {trouble}") from error
     except ValueError as error:
-        raise ToolError(f"{path!r} is no path") from error
+        raise OutboundError(f"{path!r} is no path") from error

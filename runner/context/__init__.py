@@ -1,0 +1,1 @@
+"""What gives live context to turns, brought to life."""

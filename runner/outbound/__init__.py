@@ -1,0 +1,1 @@
+"""What reaches out of the process for definitions: addresses, programs, databases, files."""
