@@ -45,6 +45,9 @@ class Runner:
     Nothing is opened before it is needed: reading definitions needs no database. One runner serves
     any number of threads. Close it, or use it as a context manager.
 
+    What is asked of an id or a name that is not there raises NotFound, and what policies do not let
+    the principal do raises NotPermitted.
+
         with Runner("config.yaml") as runner:
             turn = runner.run("translator", "Translate: good morning")
             print(turn.result)
@@ -160,7 +163,6 @@ class Runner:
 
         Raises:
             ContributorFailed: A contributor that the turn cannot go on without gave nothing.
-            NotFound: There is no such turn.
             UsageError: It has started, so its requests are history.
         """
         turn = self.turn(turn_id)
@@ -212,7 +214,6 @@ class Runner:
         Hand a prepared turn to the workers; for a submitted one this does nothing.
 
         Raises:
-            NotFound: There is no such turn.
             InvalidMove: It has ended.
         """
         return self._desk.submit_prepared(TurnId(turn_id))
@@ -223,20 +224,12 @@ class Runner:
 
         The context and subject that are given are the conversation's: each of its turns has them,
         whoever asked for it, with what is given to the turn on top.
-
-        Raises:
-            NotFound: There is no such agent.
         """
         self._wiring.catalog.agent(agent)
         return Conversation(self._desk, self._follower, agent=agent, given=given)
 
     def open_conversation(self, conversation_id: str) -> Conversation:
-        """
-        Continue a stored conversation.
-
-        Raises:
-            NotFound: There is no such conversation.
-        """
+        """Continue a stored conversation."""
         found = self._wiring.store.views.conversation(ConversationId(conversation_id))
         stored = self._guard.opened(found)
         return Conversation(
@@ -244,12 +237,7 @@ class Runner:
         )
 
     def turn(self, turn_id: str) -> Turn:
-        """
-        Return a turn as it is now.
-
-        Raises:
-            NotFound: There is no such turn.
-        """
+        """Return a turn as it is now."""
         return self._guard.shown(self._wiring.store.views.turn(TurnId(turn_id)))
 
     def turns(self, which: TurnFilter | None = None) -> Sequence[Turn]:
@@ -281,7 +269,6 @@ class Runner:
         Yield a turn's events from the first on, as they come, until it has ended.
 
         Raises:
-            NotFound: There is no such turn.
             TimeoutError: It had not ended after *timeout*.
         """
         self._guard.act(Action.READ_CONTROL, TurnId(turn_id))
@@ -292,56 +279,31 @@ class Runner:
         Return a turn once it has ended.
 
         Raises:
-            NotFound: There is no such turn.
             TimeoutError: It had not ended after *timeout*.
         """
         self._guard.act(Action.READ_CONTROL, TurnId(turn_id))
         return self._follower.wait(TurnId(turn_id), timeout=timeout)
 
     def tree(self, turn_id: str) -> Sequence[Turn]:
-        """
-        Return a turn and everything below it, parents before children.
-
-        Raises:
-            NotFound: There is no such turn.
-        """
+        """Return a turn and everything below it, parents before children."""
         return self._guard.visible_tree(self._wiring.store.views.tree(TurnId(turn_id)))
 
     def costs(self, turn_ids: Iterable[str]) -> Mapping[TurnId, Cost]:
-        """
-        Return what turns cost, each with everything below it.
-
-        Those that are unknown, or not for the principal to see, are left out.
-        """
+        """Return what turns cost with everything below them; those not to be seen are left out."""
         return self._wiring.store.views.costs(self._guard.readable(map(TurnId, turn_ids)))
 
     def cancel(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
-        """
-        Cancel a turn and, with cascade, everything below it.
-
-        Raises:
-            NotFound: There is no such turn.
-        """
+        """Cancel a turn and, with cascade, everything below it."""
         self._guard.act(Action.CANCEL, TurnId(turn_id), reach=reach)
         return self._wiring.control.cancel(TurnId(turn_id), reach=reach)
 
     def pause(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
-        """
-        Pause a turn and, with cascade, everything below it; running ones at their next boundary.
-
-        Raises:
-            NotFound: There is no such turn.
-        """
+        """Pause a turn, at its next boundary if it runs, and with cascade everything below it."""
         self._guard.act(Action.PAUSE, TurnId(turn_id), reach=reach)
         return self._wiring.control.pause(TurnId(turn_id), reach=reach)
 
     def resume(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
-        """
-        Let paused and stale turns go on.
-
-        Raises:
-            NotFound: There is no such turn.
-        """
+        """Let paused and stale turns go on."""
         self._guard.act(Action.RESUME, TurnId(turn_id), reach=reach)
         return self._wiring.control.resume(TurnId(turn_id), reach=reach)
 
@@ -350,7 +312,6 @@ class Runner:
         Give a turn under way new input; with a key, saying it twice is saying it once.
 
         Raises:
-            NotFound: There is no such turn.
             InvalidMove: It has ended.
             KeyConflict: The key was used for another text.
             UsageError: The text is empty.
@@ -370,18 +331,12 @@ class Runner:
         Let a call be made, with exactly the arguments that the approval shows.
 
         Raises:
-            NotFound: There is no such approval.
-            NotPermitted: Policies do not let this principal answer it.
             ApprovalAnswered: It was answered before, or its time is over.
         """
         return self._answer(approval_id, Answer.APPROVED, reason)
 
     def deny(self, approval_id: str, *, reason: str | None = None) -> Approval:
-        """
-        Let a call not be made; the model reads the reason.
-
-        Raises: As for `approve`.
-        """
+        """Let a call not be made; the model reads the reason."""
         return self._answer(approval_id, Answer.DENIED, reason)
 
     def send(self, conversation_id: str, text: str, *, key: str | None = None) -> Delivery:
@@ -389,7 +344,6 @@ class Runner:
         Put a message into a conversation and wake it; with a key, sending twice is sending once.
 
         Raises:
-            NotFound: There is no such conversation.
             KeyConflict: The key was used for another conversation or text.
             UsageError: The text is empty.
         """

@@ -78,6 +78,10 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
     for skipped in found.skipped:
         said = f"left out: the contributor {skipped.name!r} failed: {skipped.reason}"
         print(one_line(said), file=sys.stderr)
+    _show(found, sizes=sizes, as_json=as_json)
+
+
+def _show(found: Preview, *, sizes: bool, as_json: bool) -> None:
     if as_json and sizes:
         print_json([size_json(size) for size in found.sizes])
     elif as_json:

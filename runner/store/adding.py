@@ -8,10 +8,10 @@ from runner.core.errors import InvalidMove
 from runner.core.records import NewTurn, Turn
 from runner.core.states import TurnStatus
 from runner.core.tree import Place
-from runner.store.codec import turn_from
 from runner.store.conditions import in_order
 from runner.store.newcomers import Newcomers, insert_running_trigger
 from runner.store.reserving import parent_takes
+from runner.store.rows import turn_from
 from runner.store.statements import insert_events, insert_messages, no_turn
 from runner.store.tables import TurnRow
 from runner.store.waits import insert_edges, join

@@ -12,9 +12,10 @@ from runner.core.jsonvalue import JsonObject, dump_json, storable_text
 from runner.core.states import TurnStatus
 from runner.store.asking import answered_event
 from runner.store.clock import db_now
-from runner.store.codec import approval_from, to_json_or_null
+from runner.store.codec import to_json_or_null
 from runner.store.conditions import as_status, has_status
 from runner.store.database import Database
+from runner.store.rows import approval_from
 from runner.store.statements import INSERT_EVENTS
 from runner.store.tables import ApprovalRow, EventRow, TurnRow
 

@@ -13,7 +13,8 @@ from runner.core.jsonvalue import JsonObject
 from runner.core.records import NewEvent
 from runner.core.states import ExecutionStatus
 from runner.store.clock import db_now, db_now_plus
-from runner.store.codec import Columns, approval_columns, approval_from, event_columns
+from runner.store.codec import Columns, approval_columns, event_columns
+from runner.store.rows import approval_from
 from runner.store.tables import ApprovalRow, ToolExecutionRow, TurnRow
 
 _ASKER: Final = aliased(TurnRow, name="asker")

@@ -9,8 +9,8 @@ from runner.core.ids import TurnId, WorkerId
 from runner.core.records import Claim, ClaimedTurn, NewEvent
 from runner.core.states import TurnStatus
 from runner.store.clock import db_now, db_now_plus, seconds_until
-from runner.store.codec import turn_from
 from runner.store.conditions import first_in_lane, has_status, is_due
+from runner.store.rows import turn_from
 from runner.store.statements import insert_event, next_place
 from runner.store.tables import EventRow, MessageRow, TurnRow
 

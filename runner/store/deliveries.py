@@ -11,9 +11,10 @@ from runner.core.ids import ConversationId, DeliveryId, TurnId
 from runner.core.jsonvalue import storable_text
 from runner.core.records import NewEvent, Turn
 from runner.store.clock import db_now
-from runner.store.codec import delivery_from, event_columns, turn_from
+from runner.store.codec import event_columns
 from runner.store.database import Database
 from runner.store.newcomers import Newcomers
+from runner.store.rows import delivery_from, turn_from
 from runner.store.statements import insert_events, insert_messages
 from runner.store.tables import DeliveryRow, TurnRow
 from runner.store.waits import insert_edges, join

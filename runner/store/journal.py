@@ -15,10 +15,10 @@ from runner.core.records import Claim, ClaimedTurn, Committed, StepWrite, ToolEx
 from runner.core.states import TurnStatus
 from runner.store.claiming import Claiming
 from runner.store.clock import db_now_plus
-from runner.store.codec import approval_from, execution_from, input_from, message_from, outcome_from
 from runner.store.conditions import has_status
 from runner.store.database import Database
 from runner.store.ending import startable
+from runner.store.rows import approval_from, execution_from, input_from, message_from, outcome_from
 from runner.store.statements import SELECT_EXECUTIONS
 from runner.store.stepping import Stepping
 from runner.store.tables import ApprovalRow, InputRow, MessageRow, TurnRow

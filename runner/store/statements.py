@@ -10,7 +10,8 @@ from runner.core.errors import NotFound
 from runner.core.ids import ConversationId, TurnId
 from runner.core.records import NewEvent, Turn
 from runner.store.clock import db_now
-from runner.store.codec import Columns, event_columns, turn_from
+from runner.store.codec import Columns, event_columns
+from runner.store.rows import turn_from
 from runner.store.tables import EventRow, MessageRow, ToolExecutionRow, TurnRow
 
 # Several rows go out as one statement only if it returns something.

@@ -11,9 +11,9 @@ from runner.core.jsonvalue import JsonObject, storable_text
 from runner.core.records import NewEvent
 from runner.core.states import TurnStatus
 from runner.store.clock import db_now
-from runner.store.codec import input_from
 from runner.store.conditions import as_status, has_status
 from runner.store.database import Database
+from runner.store.rows import input_from
 from runner.store.statements import get_turn, insert_event
 from runner.store.tables import InputRow, TurnRow
 

@@ -9,9 +9,9 @@ from runner.core.ids import TurnId
 from runner.core.records import Turn
 from runner.core.states import TurnStatus
 from runner.store.clock import db_now, db_now_plus
-from runner.store.codec import turn_from
 from runner.store.conditions import as_status, has_status, within_parent
 from runner.store.newcomers import added
+from runner.store.rows import turn_from
 from runner.store.statements import insert_event, no_turn
 from runner.store.tables import ConversationRow, TurnRow
 from runner.store.waits import ensure_acyclic, hold_graph

@@ -16,7 +16,10 @@ from runner.core.ports import ApprovalFilter, TurnFilter
 from runner.core.records import Conversation, Event, ToolExecution, Turn
 from runner.core.states import TurnStatus
 from runner.store.answering import find_approval
-from runner.store.codec import (
+from runner.store.conditions import has_status
+from runner.store.database import Database
+from runner.store.reaching import TREE
+from runner.store.rows import (
     approval_from,
     conversation_from,
     event_from,
@@ -25,9 +28,6 @@ from runner.store.codec import (
     message_from,
     turn_from,
 )
-from runner.store.conditions import has_status
-from runner.store.database import Database
-from runner.store.reaching import TREE
 from runner.store.statements import SELECT_EXECUTIONS, get_turn, no_conversation, no_turn
 from runner.store.tables import (
     ApprovalRow,

@@ -11,7 +11,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from runner.core.errors import ToolError
+from runner.core.errors import OutboundError, ToolError
 from runner.core.jsonvalue import JsonObject
 from runner.core.model import ToolSpec
 from runner.core.tooling import Recovery, Tool, ToolContext, ToolRules
@@ -161,14 +161,21 @@ class ReadSkillFile:
         folder = self.root / (skill.folder or ".")
         if folder.resolve() != folder or not folder.is_dir():
             raise ToolError(f"the folder of the skill {skill.name!r} is not there any more")
-        with open_beneath(folder, path) as descriptor:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ToolError(f"{path!r} is not a file")
-            with open(descriptor, "rb", closefd=False) as file:
-                data = file.read(MAX_BYTES + 1)
+        try:
+            with open_beneath(folder, path) as descriptor:
+                data = _content(descriptor, path)
+        except OutboundError as error:
+            raise ToolError(str(error)) from error
         if len(data) > MAX_BYTES:
             raise ToolError(f"{path!r} is longer than the {MAX_BYTES:,} bytes that are read")
         return data
+
+
+def _content(descriptor: int, path: str) -> bytes:
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        raise ToolError(f"{path!r} is not a file")
+    with open(descriptor, "rb", closefd=False) as file:
+        return file.read(MAX_BYTES + 1)
 
 
 def _lines(data: bytes, path: str) -> list[str]:
