@@ -1,6 +1,6 @@
 """The Python API: a config opened, and what can be done with it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ from runner.bootstrap.desk import Desk, Given
 from runner.bootstrap.wiring import Wiring
 from runner.core.approvals import Answer, Approval
 from runner.core.coordination import Delivery, Input, Reach, Receipts
+from runner.core.cost import Cost
 from runner.core.errors import UsageError
 from runner.core.finding import Finding
 from runner.core.ids import (
@@ -277,6 +278,10 @@ class Runner:
         """
         return self._wiring.store.views.tree(TurnId(turn_id))
 
+    def costs(self, turn_ids: Iterable[str]) -> Mapping[TurnId, Cost]:
+        """Return what turns cost, each with everything below it; unknown ones are left out."""
+        return self._wiring.store.views.costs([TurnId(turn_id) for turn_id in turn_ids])
+
     def cancel(self, turn_id: str, *, reach: Reach = Reach.CASCADE) -> Receipts:
         """
         Cancel a turn and, with cascade, everything below it.
@@ -333,11 +338,7 @@ class Runner:
         return self._answer(approval_id, Answer.APPROVED, reason)
 
     def deny(self, approval_id: str, *, reason: str | None = None) -> Approval:
-        """
-        Let a call not be made; the model reads the reason.
-
-        Raises: As for `approve`.
-        """
+        """Let a call not be made, of which the model reads the reason; raises what approve does."""
         return self._answer(approval_id, Answer.DENIED, reason)
 
     def send(self, conversation_id: str, text: str, *, key: str | None = None) -> Delivery:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from runner.broker.factory import open_dispatcher
 from runner.clients.factory import build_client
+from runner.clients.pricing import with_prices
 from runner.core.authorization import Action, Unrestricted
 from runner.core.clock import SystemClock
 from runner.core.errors import ConfigError
@@ -19,6 +20,7 @@ from runner.core.tooling import Carrier, Tool, ToolContext, ToolRules
 from runner.definitions.config import Config
 from runner.definitions.config_loader import LoadedConfig, load_config
 from runner.definitions.coordination import coordination_spec
+from runner.definitions.models import prices_of
 from runner.definitions.project import Project, load_project
 from runner.definitions.snapshot import ResolvedAgent
 from runner.definitions.tool import CoordinationTool as CoordinationToolDefinition
@@ -270,7 +272,8 @@ class Wiring:
             if definition is None:
                 raise ConfigError(f"the config declares no client {name!r}")
             client = build_client(name, definition, root=self.loaded.root)
-            self._clients.setdefault(name, client)
+            prices = prices_of(name, self.config)
+            self._clients.setdefault(name, with_prices(client, definition, prices))
         return self._clients[name]
 
     def close(self) -> None:

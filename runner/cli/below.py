@@ -9,14 +9,15 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from runner.cli.text import plain
-from runner.cli.tree import Knowledge, leaves, tree_table
+from runner.cli.tree import Leaf, leaves
+from runner.cli.tree_table import Knowledge, tree_table
 from runner.core.clock import Clock
 from runner.core.ids import TurnId
 from runner.core.records import Turn
 
 #: How much of what is being said is shown while it is.
 _LINES_OF_TEXT: Final = 8
-#: The heading of a tree, and what the terminal needs for itself.
+#: The heading of a tree, and what the terminal needs for itself; sums take another line.
 _SPARE_LINES: Final = 3
 _REFRESHES_PER_SECOND: Final = 12
 
@@ -66,7 +67,7 @@ class Below:
         """Leave a tree of several turns standing, and know nothing any more."""
         self.hide()
         if self._out.is_terminal and len(self.turns) > 1:
-            self._out.print(tree_table(leaves(self.turns), self._knowledge()))
+            self._out.print(self._table(self.turns, leaves(self.turns)))
         self.names, self.doing = {}, {}
         self.turns, self.said, self.waiting = (), "", ""
 
@@ -77,12 +78,18 @@ class Below:
         mark = frame.plain if isinstance(frame, Text) else ""
         turns = self.turns
         if turns:
-            room = max(self._out.height - len(said) - _SPARE_LINES, 1)
-            shown = leaves(turns, height=room)[:room]
-            below: RenderableType = tree_table(shown, self._knowledge(running=mark))
+            spare = _SPARE_LINES + (len(turns) > 1)
+            room = max(self._out.height - len(said) - spare, 1)
+            below: RenderableType = self._table(
+                turns, leaves(turns, height=room)[:room], running=mark
+            )
         else:
             below = Text(f"{mark} ", style="cyan").append(plain(self.waiting), "not cyan dim")
         return Group(text, below) if said else below
 
-    def _knowledge(self, *, running: str = "") -> Knowledge:
-        return Knowledge(now=self._clock.now(), doing=self.doing, names=self.names, running=running)
+    def _table(
+        self, turns: Sequence[Turn], shown: Sequence[Leaf], *, running: str = ""
+    ) -> RenderableType:
+        now = self._clock.now()
+        known = Knowledge(now=now, doing=self.doing, names=self.names, running=running)
+        return tree_table(shown, known, total=turns, width=self._out.width)

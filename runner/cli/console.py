@@ -112,8 +112,8 @@ def _fitting(columns: Sequence[str], rows: Sequence[Sequence[Text]], width: int)
 
 
 def _are_numbers(column: Sequence[str]) -> bool:
-    """Say whether there are only numbers in a column, and at least one."""
-    filled = [cell.replace(",", "") for cell in column if cell]
+    """Say whether there are only numbers and amounts in a column, and at least one."""
+    filled = [cell.lstrip("<>≥$").replace(",", "").replace(".", "") for cell in column if cell]
     return bool(filled) and all(cell.isdigit() for cell in filled)
 
 

@@ -16,7 +16,7 @@ from runner.cli.looks import Look
 from runner.cli.lookup import Source
 from runner.cli.outcome import exit_code, show_outcome
 from runner.cli.progress import Progress
-from runner.cli.shapes import event_json, turn_json
+from runner.cli.shapes import event_json, total_json, turn_json
 from runner.core.clock import SystemClock
 from runner.core.ids import TurnId
 from runner.core.jsonvalue import JsonObject
@@ -192,7 +192,7 @@ class JsonView(View):
 
     @override
     def outcome(self, tree: Sequence[Turn]) -> int:
-        self._print({"type": "turn", "turn": turn_json(tree[0])})
+        self._print({"type": "turn", "turn": turn_json(tree[0]), "total": total_json(tree)})
         return exit_code(tree[0])
 
     def _print(self, document: JsonObject) -> None:

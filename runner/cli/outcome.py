@@ -1,8 +1,6 @@
 """How a turn ended: its result, or why there is none, and what it and those below it took."""
 
 from collections.abc import Sequence
-from functools import reduce
-from operator import add
 
 from rich.console import Console
 from rich.panel import Panel
@@ -10,7 +8,9 @@ from rich.text import Text
 
 from runner.cli.console import STYLES, console, print_text
 from runner.cli.failures import FAILED, INTERRUPTED, complain
+from runner.cli.money import cost_text
 from runner.cli.text import count, plain, span
+from runner.cli.total import Total
 from runner.core.records import Turn
 from runner.core.states import TurnStatus
 
@@ -77,15 +77,17 @@ def advice_on(turn: Turn) -> str:
 
 
 def consumption(turns: Sequence[Turn]) -> str:
-    """Say what turns took together: their number, the first one's time, requests, tools, tokens."""
-    usage = reduce(add, (turn.usage for turn in turns))
-    prompt = usage.input_tokens + usage.cache_read_tokens + usage.cache_write_tokens
+    """Say what turns took together: number, the first one's time, requests, tools, tokens, cost."""
+    total = Total.of(turns)
+    usage = total.usage
     cached = f" ({usage.cache_read_tokens:,} from cache)" if usage.cache_read_tokens else ""
     parts = [
-        count(sum(turn.iterations for turn in turns), "model request"),
-        count(sum(turn.tool_executions for turn in turns), "tool execution"),
-        f"{prompt:,} tokens in{cached}, {usage.output_tokens:,} out",
+        count(total.iterations, "model request"),
+        count(total.tool_executions, "tool execution"),
+        f"{total.prompt_tokens:,} tokens in{cached}, {usage.output_tokens:,} out",
     ]
+    if total.tokens:
+        parts.append(cost_text(total.cost))
     if len(turns) > 1:
         parts.insert(0, count(len(turns), "turn"))
     first = turns[0]

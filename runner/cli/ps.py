@@ -10,11 +10,14 @@ from rich.text import Text
 
 from runner.bootstrap.runner import Runner
 from runner.cli.console import console, print_json, print_table
+from runner.cli.money import short_cost
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson
 from runner.cli.shapes import turn_json
 from runner.cli.text import count, span
 from runner.cli.tree import Leaf, leaves
+from runner.core.cost import Cost
+from runner.core.model import Usage
 from runner.core.ports import TurnFilter
 from runner.core.records import Turn
 from runner.core.states import TurnStatus
@@ -24,7 +27,7 @@ app = typer.Typer(add_completion=False)
 #: What `--all` lists at most: everything.
 _ALL: Final = sys.maxsize
 _COLUMNS: Final = (
-    *("TURN", "STATUS", "AGE", "AGENT", "ITER", "TOOLS", "BELOW", "PHASE", "CONVERSATION"),
+    *("TURN", "STATUS", "AGE", "AGENT", "ITER", "TOOLS", "BELOW", "COST", "PHASE", "CONVERSATION"),
 )
 
 
@@ -46,7 +49,8 @@ def ps(  # noqa: PLR0913, PLR0917 - one parameter for each option
     List turns, newest first.
 
     Turns that others started are counted under BELOW, and listed with --tree. With --status or
-    --agent, and without --tree, turns are listed wherever in a tree they are.
+    --agent, and without --tree, turns are listed wherever in a tree they are. COST is that of a
+    turn with all below it, and with --tree its own.
     """
     which = TurnFilter(
         statuses=tuple(status or ()),
@@ -56,11 +60,13 @@ def ps(  # noqa: PLR0913, PLR0917 - one parameter for each option
     )
     with open_runner(ctx) as runner:
         listed = tuple(_listed(runner, runner.turns(which), tree=tree))
+        costs = {} if tree or as_json else runner.costs(turn.id for _, turn in listed)
         now = runner.wiring.clock.now()
     if as_json:
         print_json([turn_json(turn) for _, turn in listed])
     elif listed:
-        print_table(console(), _COLUMNS, [_row(lines, turn, now) for lines, turn in listed])
+        rows = [_row(lines, turn, costs.get(turn.id, turn.cost), now) for lines, turn in listed]
+        print_table(console(), _COLUMNS, rows)
     else:
         print("there are no such turns" if status or agent else "there are no turns yet")
 
@@ -79,7 +85,7 @@ def _busy_with(turn: Turn) -> str:
     return "" if turn.status.is_ended else turn.phase.value
 
 
-def _row(lines: str, turn: Turn, now: datetime) -> tuple[str | Text, ...]:
+def _row(lines: str, turn: Turn, cost: Cost, now: datetime) -> tuple[str | Text, ...]:
     return (
         Text(lines, style="dim").append(turn.id, "not dim"),
         turn.status.value,
@@ -88,6 +94,7 @@ def _row(lines: str, turn: Turn, now: datetime) -> tuple[str | Text, ...]:
         str(turn.iterations),
         str(turn.tool_executions),
         str(turn.use.children) if turn.place.is_root else "",
+        short_cost(cost) if cost != Cost() or turn.usage != Usage() else "",
         _busy_with(turn),
         turn.conversation_id,
     )

@@ -1,8 +1,10 @@
 """Records as the JSON that programs read; keys are added here but never change their meaning."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import assert_never
 
+from runner.cli.total import Total
 from runner.core.approvals import Approval
 from runner.core.coordination import Delivery, Input, Receipts
 from runner.core.jsonvalue import JsonObject, JsonValue
@@ -39,6 +41,7 @@ def turn_json(turn: Turn) -> JsonObject:
         "iterations": turn.iterations,
         "tool_executions": turn.tool_executions,
         "usage": usage_json(turn.usage),
+        **turn.cost.as_json(),
         "result": turn.result,
         "output_data": turn.output_data,
         "error": _error_json(turn.error),
@@ -86,6 +89,17 @@ def usage_json(usage: Usage) -> JsonObject:
         "cache_read_tokens": usage.cache_read_tokens,
         "cache_write_tokens": usage.cache_write_tokens,
         "thinking_tokens": usage.thinking_tokens,
+    }
+
+
+def total_json(turns: Sequence[Turn]) -> JsonObject:
+    total = Total.of(turns)
+    return {
+        "turns": total.turns,
+        "iterations": total.iterations,
+        "tool_executions": total.tool_executions,
+        "usage": usage_json(total.usage),
+        **total.cost.as_json(),
     }
 
 

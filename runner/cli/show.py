@@ -13,6 +13,7 @@ from runner.cli.console import STYLES, block, console, print_json, print_text
 from runner.cli.facts import facts
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson, TurnId
+from runner.cli.outcome import consumption
 from runner.cli.story import Story, read_story
 from runner.cli.text import json_text, one_line, span
 from runner.cli.tree import tree_lines
@@ -76,6 +77,9 @@ def _print_turns(out: Console, story: Story) -> None:
         _head(out, "tree")
     for line in tree_lines([story.turn, *story.below]) if story.below else ():
         print_text(out, Text("  ").append_text(line))
+    if story.below:
+        all_of_it = consumption([story.turn, *story.below])
+        print_text(out, Text("  whole tree  ").append(all_of_it, "dim"))
     others = [wait for wait in story.waits if wait.awaited not in story.below]
     if others:
         _head(out, "waits for")
@@ -127,16 +131,18 @@ def _print_timeline(out: Console, events: Sequence[Event]) -> None:
 def _print_event(out: Console, event: Event, *, since: datetime) -> None:
     offset = (event.at - since) / timedelta(seconds=1)
     body = " ".join(
-        f"{key}={_scalar(value)}"
+        f"{key}={_said(key, value)}"
         for key, value in event.body.items()
-        if key not in _NOT_FOR_PEOPLE and not (key.endswith("_tokens") and value == 0)
+        if key not in _NOT_FOR_PEOPLE and not (key.endswith(("_tokens", "_requests")) and not value)
     )
     line = Text().append(f"  {offset:+9.3f}s  ", "dim").append(f"{event.kind:<18} ")
     room = max(out.width - line.cell_len, 1) if out.is_terminal else _LONGEST
     print_text(out, line.append(one_line(body, room), "dim"))
 
 
-def _scalar(value: JsonValue) -> str:
+def _said(key: str, value: JsonValue) -> str:
+    if key == "cost":
+        return "unpriced" if value is None else f"${value}"
     return value if isinstance(value, str) else json_text(value)
 
 

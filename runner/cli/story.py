@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 from runner.bootstrap.runner import Runner
 from runner.cli.looks import all_events
-from runner.cli.shapes import approval_json, event_json, execution_json, input_json, turn_json
+from runner.cli.shapes import (
+    approval_json,
+    event_json,
+    execution_json,
+    input_json,
+    total_json,
+    turn_json,
+)
 from runner.core.approvals import Approval
 from runner.core.coordination import Input
 from runner.core.ids import ExecutionId, TurnId
@@ -43,6 +50,7 @@ class Story:
         results = self.results
         return {
             "turn": turn_json(self.turn),
+            "total": total_json([self.turn, *self.below]),
             "below": [turn_json(turn) for turn in self.below],
             "waits": [_wait_json(wait) for wait in self.waits],
             "inputs": [input_json(given) for given in self.inputs],

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -117,6 +118,8 @@ class ModelResponse:
     provider: str
     model: str
     request_id: str | None = None
+    #: What it is charged at, in US dollars, as of now; None where no price is known.
+    cost: Decimal | None = None
     #: The provider's own words on a refusal.
     explanation: str | None = None
 

@@ -1,6 +1,6 @@
 """The seams of the engine: what it is handed and does not choose itself."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -8,6 +8,7 @@ from typing import Protocol
 from runner.core.approvals import Approval
 from runner.core.authorization import Attempt, Lineage, Verdict
 from runner.core.coordination import Input, Outcome
+from runner.core.cost import Cost
 from runner.core.ids import ApprovalId, ConversationId, TurnId, WorkerId
 from runner.core.messages import Message
 from runner.core.model import Delta, ModelRequest, ModelResponse, RenderedRequest
@@ -285,6 +286,10 @@ class Views(Protocol):
         Raises:
             NotFound: There is no such turn.
         """
+        ...
+
+    def costs(self, turn_ids: Sequence[TurnId]) -> Mapping[TurnId, Cost]:
+        """Return what turns cost, each with everything below it; unknown ones are left out."""
         ...
 
     def latest_turn(self, conversation_id: ConversationId) -> Turn:

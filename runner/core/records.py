@@ -7,6 +7,7 @@ from enum import StrEnum
 
 from runner.core.approvals import NewApproval
 from runner.core.authorization import AgentRef, Lineage
+from runner.core.cost import Cost
 from runner.core.ids import (
     ConversationId,
     ExecutionId,
@@ -95,6 +96,7 @@ class Turn:
     #: Attempts at the current model request that failed.
     attempts: int = 0
     usage: Usage = field(default_factory=Usage)
+    cost: Cost = field(default_factory=Cost)
     principal: JsonObject | None = None
     context: JsonObject = field(default_factory=dict)
     metadata: JsonObject = field(default_factory=dict)

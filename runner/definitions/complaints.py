@@ -40,6 +40,7 @@ _TYPES: Final = {
 _BOUNDS: Final = {
     "greater_than_equal": "expected at least {ge}",
     "less_than_equal": "expected at most {le}",
+    "decimal_max_places": "expected at most {decimal_places} digits after the point",
     "string_too_short": "expected some text",
     "string_too_long": "expected at most {max_length} characters",
 }

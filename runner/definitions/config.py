@@ -9,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from runner.definitions.agent import Limits, PromptSettings
 from runner.definitions.base import Items, StrictModel
+from runner.definitions.price import Price
 from runner.definitions.scalars import (
     ADDRESS_PATTERN,
     MODULES_PATTERN,
@@ -154,6 +155,8 @@ class ModelConfig(StrictModel):
     #: How many tokens the model can read.
     context_tokens: Annotated[int, Field(ge=1, le=100_000_000)] = 200_000
     thinking: Thinking | None = None
+    #: What the model costs; left out, what the public price list says.
+    price: Price | None = None
 
 
 class AgentDefaults(StrictModel):

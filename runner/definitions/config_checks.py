@@ -10,6 +10,7 @@ from runner.definitions.interpolation import Flaw
 from runner.definitions.models import check_reference, unknown_client
 from runner.definitions.nodes import Path
 from runner.definitions.paths import expand
+from runner.definitions.price import Price
 from runner.definitions.problem import Problem, Severity
 from runner.definitions.python_references import is_folder
 from runner.definitions.thinking import BudgetThinking
@@ -39,9 +40,23 @@ def _flaws(config: Config, document: Document) -> Iterator[tuple[Path, Flaw]]:
             message = f"the budget must be less than max_tokens, {model.max_tokens}"
             path = ("models", alias, "thinking", "budget")
             yield path, Flaw(code=Code.BAD_VALUE, message=message)
+    yield from _prices(config)
     flaw = check_reference(config.defaults.model, config)
     if flaw:
         yield ("defaults", "model"), flaw
+
+
+def _prices(config: Config) -> Iterator[tuple[Path, Flaw]]:
+    """A model costs the same under each of its aliases."""
+    first = dict[tuple[str, str], tuple[str, Price]]()
+    for alias, model in config.models.items():
+        if model.price is None:
+            continue
+        other, price = first.setdefault((model.client, model.model), (alias, model.price))
+        if price != model.price:
+            message = f"the same model has another price as models.{other}"
+            hint = "give it one price, at either of them"
+            yield ("models", alias, "price"), Flaw(code=Code.BAD_VALUE, message=message, hint=hint)
 
 
 def _folder(document: Document, path: Path, text: str) -> Iterator[tuple[Path, Flaw]]:

@@ -3,6 +3,7 @@
 from runner.definitions.codes import Code
 from runner.definitions.config import AnthropicClient, Config, ModelConfig
 from runner.definitions.interpolation import Flaw
+from runner.definitions.price import Price
 from runner.definitions.variants import nearest
 
 
@@ -45,12 +46,30 @@ def unknown_client(name: str, config: Config) -> Flaw:
 
 def client_in_use(name: str, config: Config) -> str:
     """The client that answers for this one: another where its key is empty and it says so."""
-    passed = {name}
+    *_, last = _standing_in(name, config)
+    return last
+
+
+def prices_of(client: str, config: Config) -> dict[str, Price]:
+    """The prices in force for a client, by model id: also of the models it stands in for."""
+    stood_in, own = dict[str, Price](), dict[str, Price]()
+    for model in config.models.values():
+        if model.price is None:
+            continue
+        if model.client == client:
+            own[model.model] = model.price
+        elif client in _standing_in(model.client, config):
+            stood_in[model.model] = model.price
+    return stood_in | own
+
+
+def _standing_in(name: str, config: Config) -> tuple[str, ...]:
+    """The client of this name, and those that are used in its place one after another."""
+    passed: tuple[str, ...] = (name,)
     while True:
-        client = config.clients.get(name)
+        client = config.clients.get(passed[-1])
         if not isinstance(client, AnthropicClient) or client.api_key or not client.without_key:
-            return name
+            return passed
         if client.without_key in passed:
-            return name
-        name = client.without_key
-        passed.add(name)
+            return passed
+        passed = (*passed, client.without_key)

@@ -17,7 +17,7 @@ from runner.core.ids import (
 )
 from runner.core.jsonvalue import JsonValue
 from runner.core.messages import Message, Origin, Part, Role, ToolCall
-from runner.core.model import Usage
+from runner.core.model import ModelResponse
 from runner.core.records import (
     ExecutionMove,
     NewEvent,
@@ -115,9 +115,15 @@ class Draft:
         self.note("message.created", message_id=message.id, role=role.value, seq=message.seq)
         return message
 
-    def count_response(self, usage: Usage) -> None:
-        """Record that a model request was answered."""
-        self.turn = replace(self.turn, usage=self.turn.usage + usage, attempts=0)
+    def count_response(self, response: ModelResponse) -> None:
+        """Record that a model request was answered, and what that took."""
+        turn = self.turn
+        self.turn = replace(
+            turn,
+            usage=turn.usage + response.usage,
+            cost=turn.cost.with_request(response.cost),
+            attempts=0,
+        )
 
     def count_attempt(self) -> None:
         """Record that an attempt at the current model request failed."""

@@ -1,10 +1,10 @@
 """How a turn ends, and how it is let go of."""
 
+from dataclasses import asdict
 from datetime import timedelta
 
 from runner.core.jsonvalue import JsonObject, JsonValue
-from runner.core.model import Usage
-from runner.core.records import TurnError
+from runner.core.records import Turn, TurnError
 from runner.core.states import ExecutionStatus, TurnStatus
 from runner.engine.answers import close_calls
 from runner.engine.draft import Draft
@@ -16,7 +16,7 @@ def complete(draft: Draft, result: str, output_data: JsonValue = None) -> None:
     close_calls(draft, "the turn had already ended")
     draft.become(TurnStatus.COMPLETED)
     draft.finish(result=result, output_data=output_data)
-    draft.note("turn.completed", usage=_usage(draft.turn.usage))
+    draft.note("turn.completed", **_took(draft.turn))
 
 
 def fail(draft: Draft, error: TurnError) -> None:
@@ -24,16 +24,14 @@ def fail(draft: Draft, error: TurnError) -> None:
     close_calls(draft, "the turn failed before this call's place came")
     draft.become(TurnStatus.FAILED)
     draft.finish(error=error)
-    draft.note(
-        "turn.failed", code=error.code, message=error.message, usage=_usage(draft.turn.usage)
-    )
+    draft.note("turn.failed", code=error.code, message=error.message, **_took(draft.turn))
 
 
 def cancel(draft: Draft) -> None:
     """End the turn as cancelled, answering whatever calls are open."""
     close_calls(draft, "the turn was cancelled before this call's place came")
     draft.become(TurnStatus.CANCELLED)
-    draft.note("turn.cancelled", usage=_usage(draft.turn.usage))
+    draft.note("turn.cancelled", **_took(draft.turn))
 
 
 def pause(draft: Draft) -> None:
@@ -58,11 +56,5 @@ def _unbegin(draft: Draft) -> None:
             draft.move(run.id, ExecutionStatus.READY)
 
 
-def _usage(usage: Usage) -> JsonObject:
-    return {
-        "input_tokens": usage.input_tokens,
-        "output_tokens": usage.output_tokens,
-        "cache_read_tokens": usage.cache_read_tokens,
-        "cache_write_tokens": usage.cache_write_tokens,
-        "thinking_tokens": usage.thinking_tokens,
-    }
+def _took(turn: Turn) -> JsonObject:
+    return {"usage": asdict(turn.usage), **turn.cost.as_json()}

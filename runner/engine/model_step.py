@@ -1,8 +1,10 @@
 """The model step: ask, retry what may pass, and record the one complete answer."""
 
+from dataclasses import asdict
 from datetime import timedelta
 from typing import assert_never
 
+from runner.core.cost import dollars
 from runner.core.errors import (
     CallCancelled,
     ModelAccessDenied,
@@ -51,16 +53,14 @@ def ask_model(state: State, around: Circumstances) -> Draft:
     started = around.clock.monotonic()
     response = _attempt_until_answered(request, draft, around)
     if response is not None:
-        draft.count_response(response.usage)
+        draft.count_response(response)
         draft.note(
             "model.responded",
             model=response.model,
             stop_reason=response.stop_reason.value,
             request_id=response.request_id,
-            input_tokens=response.usage.input_tokens,
-            output_tokens=response.usage.output_tokens,
-            cache_read_tokens=response.usage.cache_read_tokens,
-            cache_write_tokens=response.usage.cache_write_tokens,
+            **asdict(response.usage),
+            cost=dollars(response.cost),
             seconds=round(around.clock.monotonic() - started, 3),
         )
         _record(response, draft)

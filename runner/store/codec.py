@@ -10,6 +10,7 @@ from sqlalchemy import RowMapping
 from runner.core.approvals import Approval, NewApproval, Question
 from runner.core.authorization import AgentRef
 from runner.core.coordination import Delivery, Input, Outcome
+from runner.core.cost import Cost
 from runner.core.ids import (
     ApprovalId,
     ConversationId,
@@ -206,11 +207,7 @@ def turn_from(row: RowMapping) -> Turn:
         status=row["status"],
         phase=row["phase"],
         place=_place_from(row),
-        use=TreeUse(
-            iterations=row["use_iterations"],
-            tool_executions=row["use_tool_executions"],
-            children=row["use_children"],
-        ),
+        use=_use_from(row),
         lane=row["lane"],
         fence=row["fence"],
         step=row["step"],
@@ -228,6 +225,7 @@ def turn_from(row: RowMapping) -> Turn:
         callback_to=_optional(ConversationId, row["callback_to"]),
         attempts=row["attempts"],
         usage=Usage(**json.loads(row["usage"])),
+        cost=Cost(usd=row["cost"], unpriced_requests=row["unpriced_requests"]),
         principal=_optional(_object, row["principal"]),
         context=_object(row["context"]),
         metadata=_object(row["metadata"]),
@@ -259,6 +257,14 @@ def _place_from(row: RowMapping) -> Place:
         hops=row["hops"],
         limits=TreeLimits(**json.loads(row["tree_limits"])),
         ancestors=tuple(AgentRef(**each) for each in json.loads(row["ancestors"])),
+    )
+
+
+def _use_from(row: RowMapping) -> TreeUse:
+    return TreeUse(
+        iterations=row["use_iterations"],
+        tool_executions=row["use_tool_executions"],
+        children=row["use_children"],
     )
 
 

@@ -71,6 +71,8 @@ _INSERT_TURNS: Final = (
         pause_requested=false(),
         cancel_requested=false(),
         usage=literal_column(repr(usage_to_json(Usage()))),
+        cost=literal_column("0"),
+        unpriced_requests=literal_column("0"),
         created_at=db_now(),
         started_at=case((bindparam("is_claimed", type_=Boolean()), db_now()), else_=null()),
         due_at=case((bindparam("is_due", type_=Boolean()), db_now()), else_=null()),

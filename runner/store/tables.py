@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from decimal import Decimal
 from enum import StrEnum
 
 from sqlalchemy import BigInteger, CheckConstraint, Enum, ForeignKey, Index, Integer, Text, text
@@ -12,7 +13,7 @@ from runner.core.authorization import Action
 from runner.core.messages import Role
 from runner.core.records import TurnKind
 from runner.core.states import LIVE, ExecutionStatus, Phase, TurnStatus
-from runner.store.types import Instant
+from runner.store.types import Dollars, Instant
 
 
 def _values(kind: Iterable[StrEnum]) -> list[str]:
@@ -46,6 +47,7 @@ class Table(DeclarativeBase):
     type_annotation_map = {
         str: Text(),
         datetime: Instant(),
+        Decimal: Dollars(),
         TurnStatus: _enum(TurnStatus),
         TurnKind: _enum(TurnKind),
         Phase: _enum(Phase),
@@ -175,6 +177,9 @@ class TurnRow(Table):
     callback_to: Mapped[str | None] = mapped_column(ForeignKey("conversations.id"))
     #: Since when the conversation is owed word of the end.
     callback_due: Mapped[datetime | None]
+    #: What its answered requests cost, but for those for which no price was known.
+    cost: Mapped[Decimal]
+    unpriced_requests: Mapped[int]
     #: The agents of the turns above, the root's first, as JSON.
     ancestors: Mapped[str] = mapped_column(server_default="[]")
     #: How many of its approvals nobody has answered; of no meaning once it has ended.

@@ -92,6 +92,8 @@ def _columns(turn: Turn) -> Columns:
         "attempts": turn.attempts,
         "is_inline": turn.is_inline,
         "usage": usage_to_json(turn.usage),
+        "cost": turn.cost.usd,
+        "unpriced_requests": turn.cost.unpriced_requests,
         "result": None if turn.result is None else storable_text(turn.result),
         "output_data": to_json_or_null(turn.output_data),
         "error": error_to_json(turn.error),

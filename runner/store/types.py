@@ -1,11 +1,14 @@
 """Column types that mean the same on every database."""
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, Final
 
 from sqlalchemy import BigInteger, DateTime, Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
 from typing_extensions import override
+
+from runner.core.cost import PICODOLLAR
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -36,3 +39,18 @@ class Instant(TypeDecorator[datetime]):
         if isinstance(value, int):
             return _EPOCH + value * _MICROSECOND
         return value and value.astimezone(UTC)
+
+
+class Dollars(TypeDecorator[Decimal]):
+    """An amount of US dollars: a whole number of picodollars on every database."""
+
+    impl: TypeEngine[Any] | type[TypeEngine[Any]] = BigInteger
+    cache_ok: bool | None = True
+
+    @override
+    def process_bind_param(self, value: Decimal | None, dialect: Dialect) -> int | None:
+        return None if value is None else int(value / PICODOLLAR)
+
+    @override
+    def process_result_value(self, value: int | Decimal | None, dialect: Dialect) -> Decimal | None:
+        return None if value is None else value * PICODOLLAR

@@ -1,12 +1,14 @@
 """What people and programs read of the store."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from sqlalchemy import Select, bindparam, func, select
+from sqlalchemy.orm import aliased
 
 from runner.core.approvals import Approval
 from runner.core.coordination import Input
+from runner.core.cost import Cost
 from runner.core.errors import NotFound
 from runner.core.ids import ApprovalId, ConversationId, TurnId
 from runner.core.messages import Message
@@ -37,6 +39,7 @@ from runner.store.tables import (
     TurnRow,
 )
 
+_CHILD: Final = aliased(TurnRow, name="child_turn")
 _SELECT_CONVERSATION: Final = select(ConversationRow).where(
     ConversationRow.id == bindparam("conversation")
 )
@@ -63,6 +66,25 @@ _SELECT_TREE: Final = (
     .outerjoin(ToolExecutionRow, ToolExecutionRow.id == TurnRow.launched_by)
     .order_by(TurnRow.depth, TurnRow.created_at, ToolExecutionRow.position.nulls_last(), TurnRow.id)
 )
+_tops = (
+    select(TurnRow.id, TurnRow.id.label("top"))
+    .where(TurnRow.id.in_(bindparam("tops", expanding=True)))
+    .cte("trees", recursive=True)
+)
+_TREES: Final = _tops.union_all(
+    select(_CHILD.id, _tops.c.top).join(_tops, _CHILD.parent_id == _tops.c.id)
+)
+_SUM_COSTS: Final = (
+    select(
+        _TREES.c.top,
+        func.sum(TurnRow.cost).label("usd"),
+        func.sum(TurnRow.unpriced_requests).label("unpriced"),
+    )
+    .join(TurnRow, TurnRow.id == _TREES.c.id)
+    .group_by(_TREES.c.top)
+)
+#: How many turns one statement names; databases limit their parameters.
+_BATCH: Final = 1000
 _SELECT_LATEST: Final = (
     select(TurnRow)
     .where(TurnRow.conversation_id == bindparam("conversation"))
@@ -110,6 +132,15 @@ class SqlViews:
         if not rows:
             raise no_turn(turn_id)
         return [turn_from(row) for row in rows]
+
+    def costs(self, turn_ids: Sequence[TurnId]) -> Mapping[TurnId, Cost]:
+        """Return what turns cost, each with everything below it; unknown ones are left out."""
+        batches = (turn_ids[first : first + _BATCH] for first in range(0, len(turn_ids), _BATCH))
+        return {
+            TurnId(row["top"]): Cost(usd=row["usd"], unpriced_requests=int(row["unpriced"]))
+            for batch in batches
+            for row in self._database.rows(_SUM_COSTS, {"tops": list(batch)})
+        }
 
     def latest_turn(self, conversation_id: ConversationId) -> Turn:
         """Return the turn of a conversation that was added last."""

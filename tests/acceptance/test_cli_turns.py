@@ -318,7 +318,8 @@ def test_turns_are_listed_newest_first(clerk: Program) -> None:
     lines = clerk.run("ps").out.splitlines()
 
     assert lines[0].split() == [
-        *("TURN", "STATUS", "AGE", "AGENT", "ITER", "TOOLS", "BELOW", "PHASE", "CONVERSATION")
+        *("TURN", "STATUS", "AGE", "AGENT", "ITER", "TOOLS", "BELOW", "COST", "PHASE"),
+        "CONVERSATION",
     ]
     assert [line.split()[1] for line in lines[1:]] == ["pending", "completed", "failed"]
 
@@ -460,7 +461,7 @@ def test_programs_can_watch(clerk: Program) -> None:
 
     assert watched.code == 1
     assert [one["kind"] for one in watched.documents[:-1]][-1] == "turn.failed"
-    assert watched.documents[-1] == {"type": "turn", "turn": turn}
+    assert (watched.documents[-1]["type"], watched.documents[-1]["turn"]) == ("turn", turn)
 
 
 def test_a_submitted_turn_can_be_waited_for(clerk: Program) -> None:

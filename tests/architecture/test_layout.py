@@ -16,6 +16,7 @@ HOMES = {
     "broker": {"dramatiq", "pika", "redis"},
     "cli": {"click", "rich", "typer"},
     "clients": {"anthropic", "httpx2"},
+    "clients/price_list.py": {"genai_prices"},
     "core/ids.py": {"uuid"},
     "definitions": {"yaml"},
     "definitions/json_schema.py": {"jsonschema", "referencing"},

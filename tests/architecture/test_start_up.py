@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-HEAVY = {"alembic", "anthropic", "dramatiq", "psycopg", "sqlalchemy"}
+HEAVY = {"alembic", "anthropic", "dramatiq", "genai_prices", "psycopg", "sqlalchemy"}
 
 AGENT = """\
 name: hello

@@ -43,6 +43,7 @@ from runner.definitions.config import (
 )
 from runner.definitions.config_loader import load_config
 from runner.definitions.coordination import coordination_spec
+from runner.definitions.price import Price
 from runner.definitions.project import load_project
 from runner.definitions.report import as_text
 from runner.definitions.scalars import parse_duration
@@ -212,6 +213,7 @@ DURABILITY, PYTHON = "docs/durability.md", "docs/python.md"
         (table(CONFIG, "Clients"), own(AnthropicClient)),
         (table(CONFIG, "Clients", 1), own(ScriptedClient)),
         (table(CONFIG, "Models"), dotted("models.<alias>", ModelConfig)),
+        (table(CONFIG, "Prices"), dotted("price", Price)),
         (table(CONFIG, "Defaults"), dotted("defaults", AgentDefaults)),
         (table(SCRIPTS, "Offline answers"), own(ScriptEntry)),
         (table(SCRIPTS, "Offline answers", 1), own(ScriptedAnswer)),

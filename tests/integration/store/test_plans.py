@@ -56,13 +56,13 @@ HISTORY = """
         fence, step, claims, iterations, tool_executions, attempts, usage, context, metadata,
         deadline_at, created_at, started_at, ended_at, root_id, depth, hops, tree_limits,
         use_iterations, use_tool_executions, use_children, open_waits, waiters, open_inputs,
-        pause_requested, cancel_requested, is_inline)
+        pause_requested, cancel_requested, is_inline, cost, unpriced_requests)
     {numbers}
     SELECT 'turn_old_' || n, c.id, c.agent, d.content_hash, 'chat',
         CASE n % 3 WHEN 0 THEN 'completed' WHEN 1 THEN 'failed' ELSE 'cancelled' END, 'model',
         1000000 + n, 1, 1, 0, 1, 0, 0, '{{}}', '{{}}', '{{}}',
         c.created_at, c.created_at, c.created_at, c.created_at, 'turn_old_' || n, 0, 0, '{{}}',
-        1, 0, 0, 0, 0, 0, false, false, false
+        1, 0, 0, 0, 0, 0, false, false, false, 0, 0
     FROM numbers
     JOIN definitions d ON true
     JOIN (SELECT *, row_number() OVER (ORDER BY id) AS place FROM conversations) c

@@ -1,8 +1,10 @@
 from dataclasses import replace
 from datetime import timedelta
+from decimal import Decimal
 
 import pytest
 
+from runner.core.cost import MOST, PICODOLLAR, Cost
 from runner.core.errors import ClaimLost, InvalidMove, StoreError
 from runner.core.ids import new_execution_id
 from runner.core.messages import Message, Opaque, Origin, Role, Thinking, ToolCall, ToolResult
@@ -52,6 +54,7 @@ def test_a_step_stores_all_it_changes(store: Store, claimed: ClaimedTurn) -> Non
         tool_executions=1,
         attempts=3,
         usage=usage,
+        cost=Cost(usd=Decimal("0.000000000007"), unpriced_requests=2),
         result="text",
         output_data={"x": [1]},
         error=error,
@@ -63,6 +66,24 @@ def test_a_step_stores_all_it_changes(store: Store, claimed: ClaimedTurn) -> Non
     assert [m.text for m in store.journal.transcript(turn.conversation_id)] == ["Hello.", "Hi."]
     assert kinds(store, turn)[-2:] == ["a", "b"]
     assert statuses(store, claimed) == [PLANNED]
+
+
+@pytest.mark.parametrize(
+    "usd",
+    [
+        pytest.param(MOST, id="the-most-there-can-be"),
+        pytest.param(MOST - PICODOLLAR, id="all-digits-there-can-be"),
+        pytest.param(Decimal("0.1") + Decimal("0.2"), id="a-sum-that-floats-get-wrong"),
+    ],
+)
+def test_an_amount_of_money_comes_back_exactly(
+    store: Store, claimed: ClaimedTurn, usd: Decimal
+) -> None:
+    write = step(claimed)
+
+    store.journal.commit(replace(write, turn=replace(write.turn, cost=Cost(usd=usd))))
+
+    assert store.views.turn(claimed.turn.id).cost == Cost(usd=usd)
 
 
 def test_messages_come_back_as_they_were_written(store: Store, claimed: ClaimedTurn) -> None:

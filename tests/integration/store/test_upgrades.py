@@ -10,6 +10,7 @@ import pytest
 from alembic import command
 from sqlalchemy import Connection, TextClause, text
 
+from runner.core.cost import Cost
 from runner.core.errors import LimitReached, StoreError
 from runner.core.ids import ConversationId, ExecutionId, TurnId
 from runner.core.messages import Text
@@ -42,7 +43,7 @@ MESSAGE = text(
     "INSERT INTO messages (id, conversation_id, turn_id, seq, role, parts, execution_id,"
     " created_at) VALUES (:id, :conversation, :turn, :seq, :role, :parts, :execution, :now)"
 )
-EVENT = text("INSERT INTO events (turn_id, kind, body, at) VALUES (:turn, 'x', '{}', :now)")
+EVENT = text("INSERT INTO events (turn_id, kind, body, at) VALUES (:turn, :kind, '{}', :now)")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -88,7 +89,9 @@ def _fill(connection: Connection) -> None:
             started=now,
             **values,
         )
-        run(EVENT, turn=turn_id)
+        run(EVENT, turn=turn_id, kind="x")
+    for _ in range(3):
+        run(EVENT, turn="turn_old", kind="model.responded")
     for place, status in enumerate(("completed", "failed", "planned"), start=1):
         run(EXECUTION, id=f"exec_{place}", turn="turn_live", position=place, status=status)
     parts = json.dumps([{"type": "text", "text": "Hello."}])
@@ -150,6 +153,14 @@ def test_what_was_used_of_a_tool_still_counts(old: Database) -> None:
         store.journal.commit(replace(step(claimed, number=3), reserve=two))
 
 
+def test_what_was_answered_before_there_were_prices_is_unpriced(old: Database) -> None:
+    upgrade_schema(old)
+
+    views = Store.over(old).views
+    assert views.turn(TurnId("turn_old")).cost == Cost(unpriced_requests=3)
+    assert views.turn(TurnId("turn_live")).cost == Cost()
+
+
 def test_references_are_still_held_after_the_upgrade(old: Database) -> None:
     upgrade_schema(old)
 
@@ -165,11 +176,11 @@ _COPY_BELOW = text(
     " fence, step, claims, iterations, tool_executions, attempts, usage, context, metadata,"
     " deadline_at, created_at, started_at, ended_at, root_id, parent_id, depth, hops, tree_limits,"
     " use_iterations, use_tool_executions, use_children, open_waits, waiters, open_inputs,"
-    " pause_requested, cancel_requested, is_inline)"
+    " pause_requested, cancel_requested, is_inline, cost, unpriced_requests)"
     " SELECT :id, conversation_id, :agent, definition_hash, kind, 'completed', phase, :lane, fence,"
     " step, claims, iterations, tool_executions, attempts, usage, context, metadata, deadline_at,"
     " created_at, started_at, created_at, root_id, id, depth + 1, hops, tree_limits, 1, 0, 0, 0, 0,"
-    " 0, false, false, false FROM turns WHERE id = :parent"
+    " 0, false, false, false, 0, 0 FROM turns WHERE id = :parent"
 )
 _WAIT = text(
     "INSERT INTO waits (waiter_id, awaited_id, execution_id, created_at, ended_at)"

@@ -1,11 +1,17 @@
+from dataclasses import replace
+from decimal import Decimal
+
 import pytest
 
+from runner.core.cost import Cost
 from runner.core.errors import NotFound
 from runner.core.ids import ConversationId, TurnId
 from runner.core.ports import TurnFilter
+from runner.core.records import ClaimedTurn, StepWrite
 from runner.core.states import TurnStatus
 from runner.store.store import Store
-from tests.integration.store.builders import add, claim, step
+from tests.integration.store.builders import add, child_of, claim, launching, step
+from tests.store_helpers import counting
 
 NOWHERE = ConversationId("conv_none")
 
@@ -91,3 +97,42 @@ def test_inputs_are_read_in_order_wherever_they_are(store: Store) -> None:
 
     assert store.views.inputs(turn.id) == given
     assert list(store.views.inputs(TurnId("turn_none"))) == []
+
+
+def test_a_turn_costs_what_it_and_all_below_it_cost(store: Store) -> None:
+    root = claim(store, add(store))
+    launched = launching(root, [child_of(root.turn), child_of(root.turn)])
+    pay(store, root, launched, usd="0.1")
+    for child in launched.children:
+        below = claim(store, store.views.turn(child.id))
+        pay(store, below, step(below), usd="0.02", unpriced=1)
+    other = claim(store, add(store))
+    pay(store, other, step(other), usd="0.5")
+
+    with counting(store.database) as counts:
+        costs = store.views.costs([root.turn.id, launched.children[0].id, other.turn.id])
+
+    assert costs == {
+        root.turn.id: Cost(usd=Decimal("0.14"), unpriced_requests=2),
+        launched.children[0].id: Cost(usd=Decimal("0.02"), unpriced_requests=1),
+        other.turn.id: Cost(usd=Decimal("0.5")),
+    }
+    assert counts.statements == 1
+
+
+def test_the_costs_of_however_many_turns_can_be_asked_for(store: Store) -> None:
+    turn = add(store)
+    strangers = [TurnId(f"turn_{number}") for number in range(70_000)]
+
+    costs = store.views.costs([*strangers, turn.id])
+
+    assert costs == {turn.id: Cost()}
+    assert store.views.costs([]) == {}
+
+
+def pay(
+    store: Store, claimed: ClaimedTurn, write: StepWrite, *, usd: str, unpriced: int = 0
+) -> None:
+    """Commit a step whose turn has cost so much."""
+    cost = Cost(usd=Decimal(usd), unpriced_requests=unpriced)
+    store.journal.commit(replace(write, turn=replace(write.turn, cost=cost)))

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
+from runner.core.cost import Cost
 from runner.core.errors import StoreUnavailable
 from runner.core.ids import ConversationId, ExecutionId, MessageId, TurnId
 from runner.core.messages import Message, Part, Role
@@ -39,6 +41,7 @@ def turn(
         iterations=2,
         tool_executions=1,
         usage=Usage(input_tokens=900, cache_read_tokens=300, output_tokens=45),
+        cost=Cost(usd=Decimal("0.0312")),
         result=result,
         error=error,
         started_at=NOON,

@@ -7,7 +7,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from runner.cli.commands import COMMANDS
 from runner.cli.main import load
-from runner.cli.shapes import agent_json, event_json, message_json, turn_json
+from runner.cli.shapes import agent_json, event_json, message_json, total_json, turn_json
 from runner.core.messages import Role
 from runner.core.records import Event
 from runner.core.states import TurnStatus
@@ -73,6 +73,7 @@ def test_every_key_of_the_shapes_is_documented() -> None:
         message_json(message("msg_1", [], role=Role.USER)),
         event_json(Event(id=1, turn_id=TURN, kind="turn.started", body={}, at=NOON)),
         agent_json(agent),
+        total_json([turn(TurnStatus.COMPLETED)]),
     ]
 
     words = set(re.findall(r"\w+", TEXT[TEXT.index("## JSON") :]))

@@ -2,6 +2,7 @@ import json
 import os
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -9,9 +10,11 @@ from typing_extensions import override
 
 from runner.cli.live import view_for
 from runner.cli.looks import Look
+from runner.cli.outcome import consumption
+from runner.core.cost import Cost
 from runner.core.ids import TurnId
 from runner.core.jsonvalue import JsonObject
-from runner.core.model import CallRetried, Delta, TextDelta, ThinkingDelta, ToolCallStarted
+from runner.core.model import CallRetried, Delta, TextDelta, ThinkingDelta, ToolCallStarted, Usage
 from runner.core.records import Event, NewEvent, TurnError
 from runner.core.states import TurnStatus
 from tests.unit.cli.scenes import NOON, TURN, Stored, turn
@@ -93,7 +96,7 @@ def test_people_get_the_result_alone_on_standard_output(
     assert (code, out) == (0, "[b]done[/b]\n")
     assert err == (
         "completed · 2.0s · 2 model requests · 1 tool execution · "
-        "1,200 tokens in (300 from cache), 45 out · turn_1\n"
+        "1,200 tokens in (300 from cache), 45 out · $0.0312 · turn_1\n"
     )
 
 
@@ -177,7 +180,7 @@ def test_the_outcome_counts_what_the_whole_tree_took_and_what_is_left_of_it(
     assert code == 0
     assert capsys.readouterr().err == (
         "completed · 2.0s · 2 turns · 4 model requests · 2 tool executions · "
-        "2,400 tokens in (600 from cache), 90 out · turn_1\n"
+        "2,400 tokens in (600 from cache), 90 out · $0.0624 · turn_1\n"
         "1 turn below it has not ended; see `runner show turn_1`\n"
     )
 
@@ -217,3 +220,9 @@ def test_documents_of_turns_side_by_side_stay_whole() -> None:
 
     shown = [json.loads(line) for line in stream.getvalue().splitlines()]
     assert [one["kind"] for one in shown] == ["turn.completed"] * 500
+
+
+def test_where_nothing_was_asked_nothing_is_said_of_a_cost() -> None:
+    unasked = replace(turn(TurnStatus.CANCELLED), usage=Usage(), cost=Cost())
+
+    assert consumption([unasked]).endswith("0 tokens in, 0 out")

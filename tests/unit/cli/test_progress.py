@@ -439,7 +439,8 @@ def test_a_terminal_shows_the_tree_and_what_each_turn_is_busy_with() -> None:
 
     assert "thinking" in stage.shown
     assert "look_up" in stage.shown
-    assert stage.plain_lines[-1].split()[:3] == ["└─", "▸", "scout"]
+    assert stage.plain_lines[-2].split()[:3] == ["└─", "▸", "scout"]
+    assert stage.plain_lines[-1].split()[:4] == ["whole", "tree", "2", "turns"]
 
 
 def test_a_terminal_that_shows_a_single_turn_is_left_as_it_was() -> None:

@@ -1,11 +1,16 @@
+from dataclasses import replace
+
 import pytest
 
-from runner.cli.shapes import message_json, turn_json
+from runner.cli.shapes import message_json, total_json, turn_json
+from runner.core.cost import Cost
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Opaque, Part, Role, Text, Thinking, ToolCall, ToolResult
 from runner.core.records import TurnError
 from runner.core.states import TurnStatus
 from tests.unit.cli.scenes import message, turn
+
+UNPRICED = Cost(unpriced_requests=1)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +47,31 @@ def test_a_failed_turn_has_its_error_in_parts() -> None:
         "message": "over",
         "details": {"path": "limits.timeout"},
     }
+
+
+def test_what_a_tree_took_is_summed_up() -> None:
+    tree = [turn(TurnStatus.RUNNING), replace(turn(TurnStatus.FAILED), cost=UNPRICED)]
+
+    assert total_json(tree) == {
+        "turns": 2,
+        "iterations": 4,
+        "tool_executions": 2,
+        "usage": {
+            "input_tokens": 1800,
+            "output_tokens": 90,
+            "cache_read_tokens": 600,
+            "cache_write_tokens": 0,
+            "thinking_tokens": 0,
+        },
+        "cost": "0.0312",
+        "unpriced_requests": 1,
+    }
+
+
+def test_what_has_no_price_costs_null() -> None:
+    document = turn_json(replace(turn(TurnStatus.COMPLETED), cost=UNPRICED))
+
+    assert (document["cost"], document["unpriced_requests"]) == (None, 1)
 
 
 def test_a_turn_has_every_key_whatever_its_status() -> None:

@@ -72,6 +72,23 @@ def test_an_event_is_one_line_of_a_terminal_without_what_only_programs_need() ->
     assert last.endswith("…")
 
 
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ({"cost": "0.00327", "unpriced_requests": 0}, "cost=$0.00327"),
+        ({"cost": None}, "cost=unpriced"),
+        ({"cost": "0.1", "unpriced_requests": 2}, "cost=$0.1 unpriced_requests=2"),
+    ],
+)
+def test_an_event_says_what_was_paid(body: JsonObject, said: str) -> None:
+    out, lines = file_console()
+    event = Event(id=1, turn_id=TURN, kind="turn.completed", body=body, at=NOON)
+
+    show._print(out, Story(turn=turn(TurnStatus.COMPLETED), results={}, events=[event]))
+
+    assert lines.getvalue().splitlines()[-1].endswith(f"turn.completed     {said}")
+
+
 def test_an_error_is_shown_with_its_details_and_a_call_without_a_result() -> None:
     out, lines = file_console()
     error = TurnError(code="limit", message="over", details={"path": "limits.timeout"})
@@ -116,7 +133,9 @@ def test_the_turns_below_are_shown_with_what_the_tree_has_used() -> None:
 
     assert "  waits for    1 turn\n" in text
     assert "1 of 50 turns below it, 3 of 25 model requests, 0 of 100 tool executions" in text
-    assert "\ntree\n  hello  waiting  turn_1\n  └─ scout  running  turn_2\n" in text
+    tree = "  hello  waiting  turn_1  $0.0312\n  └─ scout  running  turn_2  $0.0312\n"
+    assert f"\ntree\n{tree}  whole tree  2 turns · 4 model requests" in text
+    assert "90 out · $0.0624\n" in text
     assert "\nwaits for\n" not in text
 
 

@@ -6,8 +6,11 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from runner.cli.tree import Knowledge, Leaf, leaves, tree_table
+from runner.cli.tree import Leaf, leaves
+from runner.cli.tree_table import Knowledge, tree_table
+from runner.core.cost import Cost
 from runner.core.ids import TurnId
+from runner.core.model import Usage
 from runner.core.records import Turn, TurnError
 from runner.core.states import Phase, TurnStatus
 from tests.unit.cli.scenes import NOON, TURN, turn
@@ -92,7 +95,7 @@ def test_a_line_says_what_a_turn_is_busy_with_and_what_it_has_used() -> None:
     )
 
     assert row(turn(RUNNING), known) == [
-        *("▸", "scout", "running", "search", "{}", "2", "1", "4.0s", "1,245"),
+        *("▸", "scout", "running", "search", "{}", "2", "1", "4.0s", "1,245", "$0.0312"),
     ]
 
 
@@ -113,16 +116,18 @@ def test_a_line_says_what_a_turn_is_busy_with_and_what_it_has_used() -> None:
 def test_a_line_says_what_a_turn_is_about(shown: Turn, said: str) -> None:
     cells = row(shown)
 
-    assert cells[2:-4] == [shown.status.value, *said.split()]
+    assert cells[2:-5] == [shown.status.value, *said.split()]
 
 
 @pytest.mark.parametrize("status", [COMPLETED, TurnStatus.CANCELLED, TurnStatus.PAUSED])
 def test_where_there_is_nothing_to_say_nothing_is_said(status: TurnStatus) -> None:
-    assert row(turn(status))[2:-4] == [status.value]
+    assert row(turn(status))[2:-5] == [status.value]
 
 
 def test_a_turn_that_has_not_started_has_no_time() -> None:
-    assert row(replace(turn(TurnStatus.PAUSED), started_at=None))[3:] == ["2", "1", "1,245"]
+    unstarted = replace(turn(TurnStatus.PAUSED), started_at=None)
+
+    assert row(unstarted)[3:] == ["2", "1", "1,245", "$0.0312"]
 
 
 def test_turns_that_are_left_out_are_told_by_their_number() -> None:
@@ -134,18 +139,79 @@ def test_turns_that_are_left_out_are_told_by_their_number() -> None:
     assert lines.getvalue().splitlines()[1].strip() == "└─ 2 turns more, ended"
 
 
-def test_where_it_is_narrow_what_a_turn_is_busy_with_gives_way() -> None:
+def test_a_turn_that_asked_nothing_yet_has_no_cost() -> None:
+    assert row(replace(turn(RUNNING), usage=Usage(), cost=Cost()))[-1] == "0"
+
+
+def test_what_has_no_price_is_said_to_have_none() -> None:
+    assert row(replace(turn(RUNNING), cost=Cost(unpriced_requests=2)))[-2:] == ["1,245", "unpriced"]
+
+
+def drawn_at(width: int, tree: Sequence[Turn], known: Knowledge) -> list[str]:
+    """The lines of a tree on a terminal."""
     lines = StringIO()
+    table = tree_table(leaves(tree), known, total=tree, width=width)
+    Console(file=lines, width=width, markup=False, highlight=False).print(table)
+    return [line.rstrip() for line in lines.getvalue().splitlines()]
+
+
+def test_a_tree_ends_with_what_it_took_as_a_whole() -> None:
+    unpriced = replace(at(2, COMPLETED), cost=Cost(unpriced_requests=1))
+    tree = [turn(RUNNING), unpriced, at(3, COMPLETED)]
+
+    last = drawn_at(120, tree, Knowledge(now=NOON + timedelta(seconds=4)))[-1]
+
+    assert last.split() == ["whole", "tree", "3", "turns", "6", "3", "4.0s", "3,735", "≥$0.0624"]
+
+
+def test_a_turn_alone_has_no_sums() -> None:
+    assert len(drawn_at(120, [turn(RUNNING)], Knowledge(now=NOON))) == 2
+
+
+@pytest.mark.parametrize(
+    ("width", "headings"),
+    [
+        (120, ["AGENT", "STATUS", "ITER", "TOOLS", "TIME", "TOKENS", "COST"]),
+        (68, ["AGENT", "STATUS", "ITER", "TOOLS", "TIME", "TOKENS", "COST"]),
+        (62, ["AGENT", "STATUS", "TOOLS", "TIME", "TOKENS", "COST"]),
+        (60, ["AGENT", "STATUS", "TIME", "TOKENS", "COST"]),
+        (47, ["AGENT", "STATUS", "TIME", "COST"]),
+        (40, ["AGENT", "STATUS", "COST"]),
+        (20, ["AGENT", "STATUS", "COST"]),
+    ],
+)
+def test_where_it_is_narrow_what_matters_least_is_left_out(width: int, headings: list[str]) -> None:
+    tree = [turn(RUNNING), at(2, COMPLETED)]
+
+    lines = drawn_at(width, tree, Knowledge(now=NOON))
+
+    assert all(len(line) <= width for line in lines)
+    if width > 20:
+        assert lines[0].split() == headings
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_on_any_terminal_each_turn_is_one_line_with_its_cost(width: int) -> None:
+    tree = [turn(RUNNING, agent="editor"), at(2, COMPLETED), at(3, RUNNING, below=2)]
+    known = Knowledge(now=NOON, doing={TurnId("turn_3"): 'search {"q": "everything there is"}'})
+
+    lines = drawn_at(width, tree, known)
+
+    assert len(lines) == 5
+    assert all(line.endswith("$0.0312") for line in lines[1:-1])
+    assert lines[-1].endswith("$0.0936")
+    assert "search" in lines[3]
+
+
+def test_where_it_is_narrow_what_a_turn_is_busy_with_gives_way() -> None:
     known = Knowledge(now=NOON, doing={TURN: 'search {"q": "everything"}'})
-    table = tree_table([Leaf(turn=turn(RUNNING))], known)
 
-    Console(file=lines, width=60, markup=False, highlight=False).print(table)
+    heading, line = drawn_at(60, [turn(RUNNING)], known)
 
-    heading, line = lines.getvalue().splitlines()
-    assert heading.split() == ["AGENT", "STATUS", "ITER", "TOOLS", "TIME", "TOKENS"]
+    assert heading.split() == ["AGENT", "STATUS", "TOOLS", "TIME", "TOKENS", "COST"]
     assert "search" in line
     assert "…" in line
-    assert line.split()[-4:] == ["2", "1", "0.0s", "1,245"]
+    assert line.split()[-4:] == ["1", "0.0s", "1,245", "$0.0312"]
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from runner.definitions.config import (
     WorkerConfig,
 )
 from runner.definitions.config_loader import LoadedConfig, load_config
+from runner.definitions.price import Price
 from tests.unit.definitions.projects import write
 
 EXAMPLE = (Path(str(runner.__file__)).parent.parent / "config.example.yaml").read_text()
@@ -32,6 +33,7 @@ PLACES: dict[str, type[BaseModel]] = {
     "clients.anthropic": AnthropicClient,
     "clients.offline": ScriptedClient,
     "models.default": ModelConfig,
+    "models.default.price": Price,
     "defaults": AgentDefaults,
     "defaults.limits": Limits,
 }

@@ -23,6 +23,11 @@ _EXECUTION_STATUSES = (
 _LIVE = "status IN ('pending', 'running', 'waiting', 'paused', 'stale')"
 _LANE_CHECK = f"lane IS NOT NULL OR NOT ({_LIVE})"
 _EXECUTION_CHECK = f"status IN ({_EXECUTION_STATUSES})"
+#: The answers of a turn, of which none had a price then.
+_ANSWERED = (
+    "(SELECT count(*) FROM (SELECT turn_id AS answered FROM events WHERE kind = 'model.responded')"
+    " AS answers WHERE answered = id)"
+)
 #: What a definition said nothing about.
 _LIMITS: dict[str, object] = {
     "max_iterations": 25,
@@ -201,6 +206,8 @@ def _new_turn_columns() -> list[tuple[sa.Column[Any], str]]:
         (sa.Column("is_inline", sa.Boolean(), nullable=False), "false"),
         (sa.Column("callback_to", sa.Text(), sa.ForeignKey("conversations.id")), "NULL"),
         (sa.Column("callback_due", Instant()), "NULL"),
+        (sa.Column("cost", sa.BigInteger(), nullable=False), "0"),
+        (sa.Column("unpriced_requests", sa.Integer(), nullable=False), _ANSWERED),
     ]
 
 
