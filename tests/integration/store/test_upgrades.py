@@ -195,11 +195,11 @@ _COPY_BELOW = text(
     " fence, step, claims, iterations, tool_executions, attempts, usage, context, metadata,"
     " deadline_at, created_at, started_at, ended_at, root_id, parent_id, depth, hops, tree_limits,"
     " use_iterations, use_tool_executions, use_children, open_waits, waiters, open_inputs,"
-    " pause_requested, cancel_requested, is_inline)"
+    " pause_requested, cancel_requested, is_inline, cost, unpriced_requests)"
     " SELECT :id, conversation_id, :agent, definition_hash, kind, 'completed', phase, :lane, fence,"
     " step, claims, iterations, tool_executions, attempts, usage, context, metadata, deadline_at,"
     " created_at, started_at, created_at, root_id, id, depth + 1, hops, tree_limits, 1, 0, 0, 0, 0,"
-    " 0, false, false, false FROM turns WHERE id = :parent"
+    " 0, false, false, false, 0, 0 FROM turns WHERE id = :parent"
 )
 _WAIT = text(
     "INSERT INTO waits (waiter_id, awaited_id, execution_id, created_at, ended_at)"
