@@ -33,6 +33,7 @@ from runner.core.ports import ApprovalFilter, TurnFilter
 from runner.core.records import Turn
 from runner.core.states import TurnStatus
 from runner.core.tooling import Recovery, ToolContext, ToolRules
+from runner.core.tree import TreeUse
 from runner.definitions.snapshot import ResolvedLimits
 from runner.engine.coordination import CoordinationTool, coordination_rules
 from runner.engine.permits import Policing
@@ -274,7 +275,9 @@ class Lives(RuleBasedStateMachine):
     def what_has_ended_stays_as_it_ended(self) -> None:
         for turn in self.store.views.turns(TurnFilter(limit=10**6)):
             if turn.status.is_ended:
-                assert self.world.ended.setdefault(turn.id, turn) == turn
+                # What it launched and left behind still counts at the root.
+                ended = replace(turn, use=TreeUse())
+                assert self.world.ended.setdefault(turn.id, ended) == ended
 
     @invariant()
     def somebody_is_responsible(self) -> None:
