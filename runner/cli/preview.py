@@ -57,10 +57,8 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
     --json the body is printed as it would be sent, or the sizes. The agent's contributors are
     asked, as they are before a request is sent, unless --no-context is given.
     """
-    if bool(turn) == bool(agent):
-        raise UsageError("name an agent and a task, or a stored turn with --turn")
-    if turn and (task or input_json or chat or context_json or subject_json):
-        raise UsageError("a stored turn has its task, input, context, subject and kind already")
+    is_more = bool(task or input_json or chat or context_json or subject_json)
+    _ensure_one(agent, turn, is_more=is_more)
     with open_runner(ctx, principal=principal) as runner:
         if turn:
             found = runner.preview_turn(turn, with_context=not no_context)
@@ -79,6 +77,13 @@ def preview(  # noqa: PLR0913, PLR0917 - one parameter for each option
         said = f"left out: the contributor {skipped.name!r} failed: {skipped.reason}"
         print(one_line(said), file=sys.stderr)
     _show(found, sizes=sizes, as_json=as_json)
+
+
+def _ensure_one(agent: str, turn: str | None, *, is_more: bool) -> None:
+    if bool(turn) == bool(agent):
+        raise UsageError("name an agent and a task, or a stored turn with --turn")
+    if turn and is_more:
+        raise UsageError("a stored turn has its task, input, context, subject and kind already")
 
 
 def _show(found: Preview, *, sizes: bool, as_json: bool) -> None:
