@@ -411,7 +411,7 @@ def closing(bench: Bench) -> Iterator[Bench]:
 @pytest.mark.parametrize(
     ("examples", "steps"),
     [
-        pytest.param(60, 40, id="a-few"),
+        pytest.param(5, 25, id="a-few"),
         pytest.param(250, 50, id="many", marks=pytest.mark.crash),
     ],
 )
