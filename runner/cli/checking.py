@@ -12,7 +12,7 @@ from runner.cli.failures import sentence
 from runner.cli.opening import open_runner
 from runner.cli.text import count
 from runner.core.clock import SystemClock
-from runner.core.errors import CallCancelled, RunnerError
+from runner.core.errors import CallCancelled, OutboundError, RunnerError
 from runner.core.ids import ConversationId, new_message_id, new_turn_id
 from runner.core.messages import Message, Role, Text
 from runner.core.model import ModelRequest
@@ -60,8 +60,12 @@ def _try_database(runner: Runner) -> str:
 
 
 def _try_named_database(runner: Runner, name: str) -> str:
-    runner.wiring.context.try_database(name, seconds=_PATIENCE)
-    return f"{runner.wiring.config.databases[name].url}: answers"
+    url = runner.wiring.config.databases[name].url
+    try:
+        runner.wiring.context.try_database(name, seconds=_PATIENCE)
+    except OutboundError as error:
+        raise OutboundError(f"{url}: {error}") from error
+    return f"{url}: answers"
 
 
 def _try_broker(runner: Runner) -> str:

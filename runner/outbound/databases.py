@@ -1,5 +1,6 @@
 """Questions to a named database that cannot change it."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -98,17 +99,19 @@ def open_read_only(name: str, url: str, *, root: Path, pool_size: int) -> ReadOn
     parsed = make_url(url)
     match parsed.get_backend_name():
         case "sqlite" if parsed.database not in {None, "", ":memory:"}:
-            return ReadOnlyDatabase(name, _sqlite(root / str(parsed.database)))
+            return ReadOnlyDatabase(name, _sqlite(name, root / str(parsed.database)))
         case "postgresql":
             return ReadOnlyDatabase(name, _postgresql(parsed, pool_size))
         case _:
             raise ConfigError(f"databases.{name}.url names no file and no server")
 
 
-def _sqlite(file: Path) -> Engine:
+def _sqlite(name: str, file: Path) -> Engine:
     uri = f"file:{quote(str(file))}?mode=ro"
 
     def connect() -> sqlite3.Connection:
+        if not os.path.lexists(file):
+            raise OutboundError(f"the file of the database {name!r} is not there")
         connection = sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
         connection.execute("PRAGMA query_only = ON")
         connection.set_authorizer(_authorize)
