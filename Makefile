@@ -14,13 +14,16 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help run test lint types contracts unit coverage crash schemas format lock clean
+.PHONY: help run desk test lint types contracts unit coverage crash schemas format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 run: $(VENV)/.runs ## Run the example through a worker: no key, no server
 	@scripts/example $(RUNNER)
+
+desk: $(VENV)/.runs ## Run the support desk, where a person approves a refund: no key, no server
+	@scripts/desk $(RUNNER) $(BIN)/python
 
 test: lint types contracts coverage ## Check everything a change must pass
 

@@ -5,8 +5,16 @@ from runner.definitions.registry import Registry
 
 
 def counts(registry: Registry) -> str:
-    """Say how many definitions there are; skills only where there are some."""
+    """Say how many definitions there are; of most kinds only where there are some."""
     counted = [count(len(registry.agents), "agent"), count(len(registry.tools), "tool")]
-    if registry.skills:
-        counted.append(count(len(registry.skills), "skill"))
+    others = {
+        "skill": len(registry.skills),
+        "policy": len(registry.policies),
+        "contributor": len(registry.contexts),
+    }
+    counted += [_count(number, kind) for kind, number in others.items() if number]
     return ", ".join(counted)
+
+
+def _count(number: int, kind: str) -> str:
+    return f"{number} policies" if kind == "policy" and number > 1 else count(number, kind)

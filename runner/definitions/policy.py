@@ -103,7 +103,7 @@ class PolicyRule(StrictModel):
     name: Name | None = None
     #: What is said to an attempt: deny beats ask, ask beats allow.
     effect: EffectWord
-    #: What is attempted; everything when left out.
+    #: What is attempted; everything when left out, with `ask` everything but `approve`.
     actions: _Some[ActionWord] | None = None
     #: Whose turn acts or is acted on; a `*` stands for any characters.
     agents: _Some[_AgentGlob] | None = None

@@ -57,7 +57,7 @@ def _covers(wider: PolicyRule, narrower: PolicyRule) -> bool:
     return (
         wider.when in {None, narrower.when}
         and _covers_keys(wider, narrower)
-        and _covers_texts(wider.actions, narrower.actions)
+        and _covers_actions(wider, narrower)
         and _covers_texts(wider.tools, narrower.tools)
         and _covers_texts(wider.agents, narrower.agents)
         and _covers_choices(wider.principals, narrower.principals)
@@ -72,6 +72,12 @@ def _covers_keys(wider: PolicyRule, narrower: PolicyRule) -> bool:
         and (wider.principals is None or narrower.principals is not None)
         and (wider.arguments is None or narrower.arguments is not None)
     )
+
+
+def _covers_actions(wider: PolicyRule, narrower: PolicyRule) -> bool:
+    if wider.effect == "ask" and wider.actions is None and "approve" in (narrower.actions or ()):
+        return False
+    return _covers_texts(wider.actions, narrower.actions)
 
 
 def _covers_texts(wider: Sequence[str] | None, narrower: Sequence[str] | None) -> bool:

@@ -146,11 +146,19 @@ def rules_of(policy: ResolvedPolicy) -> Iterator[Rule]:
             source=rule.source,
             reason=rule.reason,
             expires=rule.expires,
-            actions=frozenset(Action(word) for word in rule.actions or tuple(Action)),
+            actions=_actions(rule),
             tools=_named(rule.tools),
             fixed=tuple(_fixed(rule)),
             varying=tuple(_varying(rule)),
         )
+
+
+def _actions(rule: ResolvedRule) -> frozenset[Action]:
+    if rule.actions:
+        return frozenset(Action(word) for word in rule.actions)
+    # Nobody else can be asked whether somebody may answer: such a rule would refuse every answer
+    # to its own question.
+    return frozenset(Action) - ({Action.APPROVE} if rule.effect == "ask" else set())
 
 
 def _named(tools: tuple[str, ...] | None) -> frozenset[str] | None:
