@@ -14,7 +14,7 @@ from runner.cli.console import STYLES, print_text
 from runner.cli.lookup import Lookup, Source
 from runner.cli.outcome import consumption
 from runner.cli.strand import Strand
-from runner.cli.text import one_line, plain
+from runner.cli.text import json_text, one_line, plain
 from runner.core.clock import Clock
 from runner.core.errors import StoreError
 from runner.core.ids import TurnId
@@ -289,7 +289,8 @@ class Progress:
     def _was_answered(self, strand: Strand, body: JsonObject) -> None:
         reason = body.get("reason")
         why = f": {one_line(str(reason), _LONGEST_TEXT)}" if reason else ""
-        self._say(strand, f"◆ {body.get('answer')}: {body.get('tool')}{why}", "magenta")
+        by = f" by {json_text(body['answered_by'])}" if body.get("answered_by") else ""
+        self._say(strand, f"◆ {body.get('answer')}{by}: {body.get('tool')}{why}", "magenta")
 
     def _retry(self, strand: Strand, attempt: object, delay: float, error: str) -> None:
         void = ""
