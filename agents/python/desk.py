@@ -64,7 +64,9 @@ def refund(order: str, amount: float, reason: str, context: ToolContext) -> Rece
     account, exact = _account(context), Decimal(str(amount))
     paid = _paid(account, order)
     if exact <= 0 or exact != exact.quantize(CENT):
-        raise ValueError(f"{amount} is no amount of money; give one above 0 with two decimals at most")
+        raise ValueError(
+            f"{amount} is no amount of money; give one above 0 with two decimals at most"
+        )
     with _ledger() as file:
         refunds = _read(file)
         made = next((each for each in refunds if each.key == context.idempotency_key), None)
@@ -93,8 +95,8 @@ def mail_customer(
     Args:
         subject: The letter's subject, on one line.
         text: The letter, from the greeting to the close.
-        receipt: The receipt of the refund that the letter speaks of; left out when it speaks of none.
         context: Whose account it is, and which call this is.
+        receipt: The receipt of the refund that the letter speaks of, if it speaks of one.
 
     Raises:
         LookupError: There is no such account or receipt.
@@ -105,7 +107,9 @@ def mail_customer(
     if not line or not body:
         raise ValueError("the subject or the text is empty")
     if receipt is not None and not _is_receipt(receipt, account):
-        raise LookupError(f"there is no receipt {receipt!r}; do not write of money that was not paid")
+        raise LookupError(
+            f"there is no receipt {receipt!r}; do not write of money that was not paid"
+        )
     to = _address(account)
     # Named for the call: whoever makes it again sends the same letter, not a second one.
     path = _folder() / "letters" / f"{_short(context.idempotency_key)}.md"
@@ -115,10 +119,11 @@ def mail_customer(
 
 def _account(context: ToolContext) -> int:
     """Whose account it is says the application, never the model."""
-    account = context.context.get("account")
-    if not isinstance(account, int):
-        raise LookupError("this turn is about no account")
-    return account
+    match context.context.get("account"):
+        case int(account):
+            return account
+        case _:
+            raise LookupError("this turn is about no account")
 
 
 def _paid(account: int, order: str) -> Decimal:

@@ -209,7 +209,7 @@ def test_a_new_agent_works_at_once_and_with_a_worker_that_runs_already(
 
     assert list(results) == ["validate", "preview", "run", "chat", "submit"]
     assert {name: each.returncode for name, each in results.items()} == dict.fromkeys(results, 0)
-    assert "8 agents" in results["validate"].stdout
+    assert "9 agents" in results["validate"].stdout
     assert "Greet whoever writes" in results["preview"].stdout
     assert all("no model was asked" in results[name].stdout for name in ("run", "chat", "submit"))
     assert listed.stdout.count("completed") == 3

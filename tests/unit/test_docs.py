@@ -170,6 +170,7 @@ def test_the_project_of_the_repository_is_valid(config: str) -> None:
         "fact_checker",
         "guide",
         "researcher",
+        "support",
     }
 
 
