@@ -63,10 +63,8 @@ def refund(order: str, amount: float, reason: str, context: ToolContext) -> Rece
     """
     account, exact = _account(context), Decimal(str(amount))
     paid = _paid(account, order)
-    if exact <= 0 or exact != exact.quantize(CENT):
-        raise ValueError(
-            f"{amount} is no amount of money; give one above 0 with two decimals at most"
-        )
+    if not 0 < exact <= paid or exact != exact.quantize(CENT):
+        raise ValueError(f"give an amount up to {paid}, with two decimals at most, not {amount}")
     with _ledger() as file:
         refunds = _read(file)
         made = next((each for each in refunds if each.key == context.idempotency_key), None)

@@ -147,6 +147,17 @@ def test_without_any_it_says_so(desk: Desk) -> None:
     assert desk.program.run("approvals", "--json").document == []
 
 
+@pytest.mark.parametrize("command", ["approve", "deny"])
+def test_who_answers_is_who_the_principal_says(desk: Desk, command: str) -> None:
+    _, approval = desk.ask()
+
+    done = desk.program.run(command, approval.id, "--principal", '{"user": "bo"}', "--json")
+    listed = desk.program.run("approvals", "--all", "--principal", '{"user": "cy"}').out
+
+    assert done.document["answered_by"] == {"user": "bo"}
+    assert ' by {"user":"bo"}' in listed
+
+
 def test_an_approved_call_is_made_as_it_was_shown(desk: Desk) -> None:
     turn, approval = desk.ask()
 

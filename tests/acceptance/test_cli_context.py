@@ -233,3 +233,5 @@ def test_the_databases_of_contributors_are_tried_on_request(desk: Program) -> No
 
     statuses = [{one["name"]: one["status"] for one in checks} for checks in (found, missing)]
     assert [each["database crm"] for each in statuses] == ["ok", "failed"]
+    [said] = [one["message"] for one in missing if one["name"] == "database crm"]
+    assert said == "sqlite:///crm.db: the file of the database 'crm' is not there"

@@ -15,6 +15,7 @@ import pytest
 from runner import Runner
 from runner.core.errors import NotPermitted
 from runner.core.jsonvalue import JsonObject
+from runner.core.messages import ToolResult
 from runner.core.records import Turn
 from runner.core.states import ExecutionStatus, TurnStatus
 from tests.acceptance.desk import LARGE, LENA, OMAR, SMALL, Desk, given, make_accounts, work
@@ -121,10 +122,12 @@ def test_the_researcher_may_not_write_reads_why_and_reports_instead(desk: Desk) 
     with desk.runner() as runner:
         [child] = [each for each in runner.tree(turn.id) if each.id != turn.id]
         runs = {run.tool: run for run in runner.executions(child.id)}
+        told = [part for each in runner.messages(child.conversation_id) for part in each.parts]
 
     assert child.status is TurnStatus.COMPLETED
     assert runs["mail_customer"].status is ExecutionStatus.REFUSED
-    assert REASON in json.dumps(runs["mail_customer"].result)
+    [refusal] = [part for part in told if isinstance(part, ToolResult) and part.is_error]
+    assert (refusal.name, REASON in json.dumps(refusal.content)) == ("mail_customer", True)
     assert "should be asked for a photograph" in (child.result or "")
     assert "D-1042: parcel fell" in (child.result or "")
     assert desk.letters == []

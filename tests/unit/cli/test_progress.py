@@ -483,8 +483,8 @@ def test_a_call_that_somebody_has_to_approve_is_told_with_how_to_answer() -> Non
         stage.progress.on_event(TURN, "approval.requested", {**asked, "reason": reason}, at=0)
     stage.event("approval.answered", tool="refund", answer="denied", reason="No.")
     stage.event("approval.answered", tool="refund", answer="expired", reason=None)
-    by = {"user": "ada"}
-    stage.event("approval.answered", tool="refund", answer="approved", answered_by=by)
+    by: JsonObject = {"tool": "refund", "answer": "approved", "answered_by": {"user": "ada"}}
+    stage.progress.on_event(TURN, "approval.answered", by, at=0)
 
     how = "answer with `runner approve appr_1` or `runner deny appr_1 --reason …`"
     assert stage.lines == [

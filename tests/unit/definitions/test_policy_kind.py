@@ -247,6 +247,7 @@ def test_a_rule_that_never_decides_is_a_warning(
         ("{effect: deny, arguments: {a: 1}}", "{effect: allow, arguments: {a: 'x'}}"),
         ("{effect: deny, principals: {a: x}}", "{effect: allow, arguments: {a: x}}"),
         ("{effect: allow, tools: [a]}", "{effect: ask, tools: [b]}"),
+        ("{effect: ask}", "{effect: allow, actions: [approve]}"),
     ],
 )
 def test_a_rule_that_has_something_of_its_own_is_no_warning(

@@ -206,3 +206,20 @@ def test_a_layer_remembers_its_rules_for_many_kinds_of_attempts() -> None:
 
     assert denied[: len(denied) // 2] == denied[len(denied) // 2 :]
     assert len(denied) == 2 * (1 + 1 + 10 + 100 + 1_000)
+
+
+@pytest.mark.parametrize("word", ["deny", "ask", "allow"])
+def test_a_rule_that_asks_about_everything_does_not_ask_whether_it_may_be_answered(
+    word: str,
+) -> None:
+    rules = layer({"effect": word, "tools": ["refund"]})
+
+    answered = effect(rules, attempt(Action.APPROVE))
+
+    assert answered is (None if word == "ask" else Effect(word))
+
+
+def test_a_rule_that_names_answers_is_for_them() -> None:
+    rules = layer({**ASK, "actions": ["tool", "approve"]})
+
+    assert effect(rules, attempt(Action.APPROVE)) is Effect.ASK
