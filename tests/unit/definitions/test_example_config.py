@@ -58,9 +58,11 @@ def test_the_example_says_what_is_in_force_without_it(
     without = load_config(None, environ={}, cwd=tmp_path_factory.mktemp("empty")).resolved()
     shown = example.resolved()
 
-    clients, defaults = shown["clients"], shown["defaults"]
+    clients, defaults, databases = shown["clients"], shown["defaults"], shown.pop("databases")
     assert isinstance(clients, dict)
     assert isinstance(defaults, dict)
+    assert isinstance(databases, dict)
+    assert list(databases) == ["accounts"]
     assert shown.pop("python_modules") == ["agents/python"]
     assert clients["offline"] == {"type": "scripted", "scripts": ["agents/_offline/*.yaml"]}
     assert defaults.pop("limits") == {
@@ -74,7 +76,8 @@ def test_the_example_says_what_is_in_force_without_it(
         "max_hops": 20,
     }
     clients["offline"] = {"type": "scripted", "scripts": []}
-    assert shown == {key: value for key, value in without.items() if key != "python_modules"}
+    ours = {"databases", "python_modules"}
+    assert shown == {key: value for key, value in without.items() if key not in ours}
 
 
 def test_the_example_is_valid_with_all_that_is_commented_out(tmp_path: Path) -> None:
