@@ -5,11 +5,16 @@ from runner.definitions.registry import Registry
 
 
 def counts(registry: Registry) -> str:
-    """Say how many definitions there are; of most kinds only where there are some."""
-    others = {
-        count(len(registry.skills), "skill"): registry.skills,
-        count(len(registry.policies), "policy", plural="policies"): registry.policies,
-        count(len(registry.contexts), "contributor"): registry.contexts,
-    }
-    counted = [count(len(registry.agents), "agent"), count(len(registry.tools), "tool")]
-    return ", ".join([*counted, *(said for said, there in others.items() if there)])
+    """Say how many agents and tools there are, and how many of the others where there are some."""
+    others = (
+        (registry.skills, "skill", "skills"),
+        (registry.policies, "policy", "policies"),
+        (registry.contexts, "contributor", "contributors"),
+    )
+    return ", ".join(
+        (
+            count(len(registry.agents), "agent"),
+            count(len(registry.tools), "tool"),
+            *(count(len(there), one, plural=many) for there, one, many in others if there),
+        )
+    )
