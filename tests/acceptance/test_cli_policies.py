@@ -21,6 +21,13 @@ description: Helps.
 policies: [refunds]
 tools: [launch_agent, wait_for, send_message]
 sub_agents: [hello, {name: helper, description: Helps.}]
+skills:
+  - {name: telling, description: Tells., content: Tell., tools: [{name: tell, builtin: send_message}]}
+available_skills:
+  - name: handing
+    description: Hands over.
+    content: Hand over.
+    tools: [{name: hand_over, builtin: launch_agent}]
 """
 CEILING = """\
 authorization:
@@ -100,6 +107,8 @@ def test_an_explanation_is_there_for_programs(support: Program) -> None:
         (["--tool", "wait_for"], ["wait wait_for"]),
         (["--tool", "send_message"], ["send_message send_message"]),
         (["--tool", "unheard_of"], ["tool unheard_of"]),
+        (["--tool", "hand_over"], ["launch_agent hand_over"]),
+        (["--tool", "tell"], ["send_message tell"]),
         (["--action", "cancel"], ["cancel"]),
         (["--tool", "helper", "--action", "wait"], ["wait helper"]),
     ],
@@ -110,6 +119,37 @@ def test_a_call_is_explained_by_whatever_it_attempts(
     lines = explained(support, "--agent", "support", *arguments)
 
     assert [line.partition(" by ")[0] for line in lines if " by support: " in line] == heads
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        (["--tool", "x"], "ask"),
+        (["--tool", "x", "--under", "hello"], "allow"),
+        (["--action", "submit"], "ask"),
+    ],
+)
+def test_rules_that_look_at_the_turn_are_explained_as_they_decide(
+    what: list[str], told: str, program: Program
+) -> None:
+    program.write(
+        "config.yaml",
+        CONFIG
+        + """\
+authorization:
+  - name: top
+    rules:
+      - effect: ask
+        actions: [tool]
+        when: >-
+          turn.kind == 'task' && turn.parent_id == null && turn.id == turn.root_id
+          && conversation.id != ''
+      - {effect: ask, actions: [submit], when: "turn.kind == 'task' && !has(turn.id)"}
+""",
+    )
+    program.write("agents/other.yaml", "description: Helps.\n")
+
+    assert explained(program, "--agent", "other", *what)[0].endswith(f" by other: {told}")
 
 
 def test_agents_above_have_their_say(support: Program) -> None:
