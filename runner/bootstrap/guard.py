@@ -45,24 +45,23 @@ class Guard:
         """
         Let somebody submit a turn, or prepare or run it, with what it waits for and tells.
 
+        It is told what became of the turns that it waits for, and writes to the conversation that
+        is told of its own end, so that whoever orders it has to be allowed that too.
+
         Raises:
+            NotFound: A turn that it waits for, or the conversation that it tells, is not there.
             NotPermitted: Policies do not allow it.
         """
         if self._is_open:
             return
-        conversation = {"id": order.conversation_id} if order.conversation_id else {}
-        agent = order.agent
-        for action in _actions(order):
-            attempt = Attempt(
-                action=action,
-                agent=agent.name,
-                principal=self.principal if self.principal is not None else order.principal,
-                turn={"kind": order.kind.value},
-                conversation={**conversation, "agent": agent.name},
-                context=order.context,
-            )
-            ref = AgentRef(name=agent.name, definition_hash=agent.content_hash)
-            _ensure(attempt, self._decide(attempt, [ref]))
+        principal = self.principal if self.principal is not None else order.principal
+        self._ensure_order(order, principal)
+        views = self._wiring.store.views
+        for awaited in order.awaits:
+            self._ensure_turn(Action.READ_CONTROL, views.turn(awaited), principal)
+        if order.callback_to is not None:
+            told = views.latest_turn(order.callback_to)
+            self._ensure_turn(Action.SEND_MESSAGE, told, principal)
 
     def act(self, action: Action, turn_id: TurnId, *, reach: Reach = Reach.RETAIN) -> None:
         """
@@ -77,7 +76,7 @@ class Guard:
         views = self._wiring.store.views
         is_alone = reach is Reach.RETAIN
         for turn in [views.turn(turn_id)] if is_alone else views.tree(turn_id):
-            self._ensure_turn(action, turn)
+            self._ensure_turn(action, turn, self.principal)
 
     def converse(self, action: Action, conversation_id: ConversationId) -> None:
         """
@@ -88,7 +87,8 @@ class Guard:
             NotPermitted: Policies do not allow it.
         """
         if not self._is_open:
-            self._ensure_turn(action, self._wiring.store.views.latest_turn(conversation_id))
+            latest = self._wiring.store.views.latest_turn(conversation_id)
+            self._ensure_turn(action, latest, self.principal)
 
     def shown(self, turn: Turn) -> Turn:
         """
@@ -98,7 +98,7 @@ class Guard:
             NotPermitted: Policies do not allow it.
         """
         if not self._is_open:
-            self._ensure_turn(Action.READ_CONTROL, turn)
+            self._ensure_turn(Action.READ_CONTROL, turn, self.principal)
         return turn
 
     def opened(self, conversation: Conversation) -> Conversation:
@@ -149,22 +149,38 @@ class Guard:
             return False
 
     def _may_see(self, turn: Turn) -> bool:
-        attempt = self._attempt(Action.READ_CONTROL, turn)
+        attempt = _attempt(Action.READ_CONTROL, turn, self.principal)
         return self._decide(attempt, turn.lineage).effect is Effect.ALLOW
 
-    def _ensure_turn(self, action: Action, turn: Turn) -> None:
-        attempt = self._attempt(action, turn)
+    def _ensure_order(self, order: Order, principal: JsonObject | None) -> None:
+        conversation = {"id": order.conversation_id} if order.conversation_id else {}
+        agent = order.agent
+        ref = AgentRef(name=agent.name, definition_hash=agent.content_hash)
+        for action in _actions(order):
+            attempt = Attempt(
+                action=action,
+                agent=agent.name,
+                principal=principal,
+                turn={"kind": order.kind.value},
+                conversation={**conversation, "agent": agent.name},
+                context=order.whole_context,
+            )
+            _ensure(attempt, self._decide(attempt, [ref]))
+
+    def _ensure_turn(self, action: Action, turn: Turn, principal: JsonObject | None) -> None:
+        attempt = _attempt(action, turn, principal)
         _ensure(attempt, self._decide(attempt, turn.lineage))
 
-    def _attempt(self, action: Action, turn: Turn) -> Attempt:
-        return Attempt(
-            action=action,
-            agent=turn.agent,
-            principal=self.principal,
-            turn=describe_turn(turn),
-            conversation={"id": turn.conversation_id, "agent": turn.agent},
-            context=turn.context,
-        )
+
+def _attempt(action: Action, turn: Turn, principal: JsonObject | None) -> Attempt:
+    return Attempt(
+        action=action,
+        agent=turn.agent,
+        principal=principal,
+        turn=describe_turn(turn),
+        conversation={"id": turn.conversation_id, "agent": turn.agent},
+        context=turn.context,
+    )
 
 
 def _actions(order: Order) -> Iterable[Action]:
