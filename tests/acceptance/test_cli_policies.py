@@ -22,7 +22,10 @@ policies: [refunds]
 tools: [launch_agent, wait_for, send_message]
 sub_agents: [hello, {name: helper, description: Helps.}]
 skills:
-  - {name: telling, description: Tells., content: Tell., tools: [{name: tell, builtin: send_message}]}
+  - name: telling
+    description: Tells.
+    content: Tell.
+    tools: [{name: tell, builtin: send_message}]
 available_skills:
   - name: handing
     description: Hands over.
@@ -248,6 +251,37 @@ def test_whoever_may_not_look_is_told_of_what_was_done_all_the_same(program: Pro
     assert resumed.document["turns"][0]["state"] == "done"
     assert (ran.code, ran.out) == (0, "Hello! You said: Hi.\n")
     assert watched.code == 3
+
+
+def test_a_turn_is_followed_without_what_was_said_by_whoever_may_not_read_that(
+    program: Program,
+) -> None:
+    program.write("config.yaml", CONFIG + CEILING)
+    agent = """\
+description: Reads.
+tools: [{name: load, description: Loads., python: "notes:load"}]
+"""
+    program.write("agents/reader.yaml", agent)
+    program.write("python/notes.py", "def load(key: str) -> str:\n    raise ValueError(key)\n")
+    script = """\
+- agent: reader
+  answers:
+    - tool_calls: [{name: load, arguments: {key: hidden}}]
+    - text: Read.
+"""
+    program.write("script.yaml", script)
+
+    ran = program.run("run", "reader", "Read.")
+    turn = program.run("ps", "--json").document[0]["id"]
+    watched = program.run("watch", turn)
+    admin = program.run("watch", turn, "--principal", '{"admin": true}')
+
+    for done in (ran, watched):
+        assert (done.code, done.out) == (0, "Read.\n")
+        assert "✗ load  failed" in done.err
+        assert "hidden" not in done.err
+        assert "an observer failed" not in done.err
+    assert "hidden" in admin.err
 
 
 def test_a_principal_is_read_from_a_file_too(program: Program) -> None:

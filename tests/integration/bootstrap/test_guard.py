@@ -337,11 +337,12 @@ def test_a_condition_on_submitting_sees_the_context_that_is_given(project: Proje
     runner = project.runner()
     theirs, ours = Given(context={"vault": "a"}), Given(context={"vault": "b"})
 
-    for begin in (
+    begins: list[Callable[[Given], Turn]] = [
         lambda given: runner.submit("hello", "Hi.", given=given),
         lambda given: runner.conversation("hello", given=given).post("Hi."),
         lambda given: runner.conversation("hello").post("Hi.", given=given),
-    ):
+    ]
+    for begin in begins:
         with pytest.raises(NotPermitted):
             begin(theirs)
         assert begin(ours).context == {"vault": "b"}
