@@ -33,7 +33,8 @@ class Guard:
     """
     Lets people do what policies let them.
 
-    Where no file speaks of policies nothing is looked up, and everything is let through.
+    Where no file speaks of policies, and no turn began with any, nothing is looked up, and
+    everything is let through.
     """
 
     def __init__(self, wiring: Wiring, principal: JsonObject | None) -> None:
@@ -52,10 +53,11 @@ class Guard:
             NotFound: A turn that it waits for, or the conversation that it tells, is not there.
             NotPermitted: Policies do not allow it.
         """
-        if self._is_open:
-            return
         principal = self.principal if self.principal is not None else order.principal
-        self._ensure_order(order, principal)
+        if self._wiring.is_policed:
+            self._ensure_order(order, principal)
+        if not (order.awaits or order.callback_to) or self._is_open:
+            return
         views = self._wiring.store.views
         for awaited in order.awaits:
             self._ensure_turn(Action.READ_CONTROL, views.turn(awaited), principal)
@@ -137,7 +139,7 @@ class Guard:
 
     @property
     def _is_open(self) -> bool:
-        return not self._wiring.is_policed
+        return not self._wiring.has_been_policed
 
     def _decide(self, attempt: Attempt, lineage: Lineage) -> Verdict:
         return self._wiring.authority.decide(attempt, lineage)

@@ -371,6 +371,21 @@ def test_what_a_parents_policies_say_holds_for_its_children(project: Project) ->
     assert runner.messages(apart.conversation_id)
 
 
+def test_what_a_turn_began_with_holds_for_people_although_no_file_has_policies_any_more(
+    project: Project,
+) -> None:
+    rule = "{effect: deny, actions: [cancel], reason: Not you.}"
+    project.write({"hello": f"{FILES['hello']}policies: [{{name: own, rules: [{rule}]}}]\n"})
+    under_way = project.runner()
+    turn = under_way.submit("hello", "Hi.")
+    project.write({"hello": FILES["hello"]})
+
+    for runner in (under_way, project.runner()):
+        with pytest.raises(NotPermitted, match=r"Not you\."):
+            runner.cancel(turn.id)
+        assert runner.cancel(runner.submit("hello", "Hi.").id).turns
+
+
 def test_to_cancel_a_tree_every_turn_of_it_has_to_be_cancellable(project: Project) -> None:
     turn = project.runner().run("hello", "help")
     project.authorize("{effect: deny, actions: [cancel], agents: [helper]}")
