@@ -11,7 +11,7 @@ from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.records import Conversation, Turn
 from runner.engine.intake import Order
-from runner.engine.permits import describe_turn
+from runner.engine.permits import attempt_on
 
 #: What each action is called in a sentence.
 _WORDS: Final = {
@@ -151,7 +151,7 @@ class Guard:
             return False
 
     def _may_see(self, turn: Turn) -> bool:
-        attempt = _attempt(Action.READ_CONTROL, turn, self.principal)
+        attempt = attempt_on(turn, Action.READ_CONTROL, self.principal)
         return self._decide(attempt, turn.lineage).effect is Effect.ALLOW
 
     def _ensure_order(self, order: Order, principal: JsonObject | None) -> None:
@@ -170,19 +170,8 @@ class Guard:
             _ensure(attempt, self._decide(attempt, [ref]))
 
     def _ensure_turn(self, action: Action, turn: Turn, principal: JsonObject | None) -> None:
-        attempt = _attempt(action, turn, principal)
+        attempt = attempt_on(turn, action, principal)
         _ensure(attempt, self._decide(attempt, turn.lineage))
-
-
-def _attempt(action: Action, turn: Turn, principal: JsonObject | None) -> Attempt:
-    return Attempt(
-        action=action,
-        agent=turn.agent,
-        principal=principal,
-        turn=describe_turn(turn),
-        conversation={"id": turn.conversation_id, "agent": turn.agent},
-        context=turn.context,
-    )
 
 
 def _actions(order: Order) -> Iterable[Action]:
