@@ -10,7 +10,7 @@ from rich.text import Text
 from runner.cli.asked import particulars, stand
 from runner.cli.console import console, print_json, print_text
 from runner.cli.opening import open_runner
-from runner.cli.options import AsJson
+from runner.cli.options import AsJson, Principal
 from runner.cli.shapes import approval_json
 from runner.core import ids
 from runner.core.approvals import Approval
@@ -28,6 +28,7 @@ def approvals(
     every: Annotated[bool, typer.Option("--all", help="List answered ones too.")] = False,
     limit: Annotated[int, typer.Option(min=1, help="How many to list.")] = 20,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     List the calls that wait for somebody to approve them.
@@ -38,7 +39,7 @@ def approvals(
     which = ApprovalFilter(
         turn_id=None if turn_id is None else ids.TurnId(turn_id), answered=every, limit=limit
     )
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         if turn_id is not None:
             runner.turn(turn_id)
         found = runner.approvals(which)

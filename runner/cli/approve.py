@@ -4,7 +4,7 @@ import typer
 
 from runner.cli.answered import print_answered
 from runner.cli.opening import open_runner
-from runner.cli.options import ApprovalId, AsJson, Reason
+from runner.cli.options import ApprovalId, AsJson, Principal, Reason
 
 app = typer.Typer(add_completion=False)
 
@@ -15,6 +15,7 @@ def approve(
     approval_id: ApprovalId,
     reason: Reason = None,
     as_json: AsJson = False,
+    principal: Principal = None,
 ) -> None:
     """
     Let a call be made that a policy wants approved.
@@ -22,5 +23,5 @@ def approve(
     It is this one call that may be made, once and with exactly the arguments shown; policies are
     asked again right before it is.
     """
-    with open_runner(ctx) as runner:
+    with open_runner(ctx, principal=principal) as runner:
         print_answered(runner.approve(approval_id, reason=reason), as_json=as_json)

@@ -35,13 +35,13 @@ def test_a_question_outlives_everything_and_is_answered_once_by_one_of_those_who
         ["approve", approval.id, "--principal", _LEAD],
         ["deny", approval.id, "--reason", "No.", "--principal", _LEAD],
     )
+    assert (refused[0] != 0, "is not yours to answer" in refused[1]) == (True, True)
+    assert sorted(code for code, _ in answers) == [0, 1]
     postgres.restart()
     broker.start()
     with working(project):
         until(lambda: project.has_ended(turn.id), "the turn to end")
 
-    assert (refused[0] != 0, "is not yours to answer" in refused[1]) == (True, True)
-    assert sorted(code for code, _ in answers) == [0, 1]
     [stored] = project.runner.approvals(ApprovalFilter(answered=True))
     assert (stored.answered_by, stored.question) == ({"role": "lead"}, approval.question)
     assert (approval.question.rule, approval.question.source) == ("careful", "agents/rules.yaml:3")
