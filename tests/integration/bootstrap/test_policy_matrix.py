@@ -228,3 +228,25 @@ def test_what_a_person_attempts_is_done_if_it_is_allowed_and_refused_if_denied_o
 
         assert untouched == before
         assert (policed.standing(turn) != before) is how.shows
+
+
+@pytest.mark.parametrize("layer", NAMES)
+def test_a_callback_that_is_denied_before_it_is_due_leaves_the_end_as_it_is(
+    policed: Policed, layer: str
+) -> None:
+    policed.be_silent()
+    turn = policed.runner.submit("boss", "callback")
+    for agent in ("boss", "actor"):
+        each = turn if agent == "boss" else policed.child(turn.id)
+        policed.runner.wiring.turn_worker.work_on(each.id)
+
+    policed.say(Effect.DENY, Action.CALLBACK, layer)
+    policed.work_off()
+
+    helper = policed.child(turn.id, "helper")
+    assert (helper.status, effects(policed, "callback", turn)) == (TurnStatus.COMPLETED, 0)
+    events = policed.store.views.events(helper.id)
+    [dropped] = [each.body for each in events if each.kind == "delivery.dropped"]
+    assert f"{layer} says deny." in str(dropped["reason"])
+    [decided] = [each.body for each in events if each.kind == "policy.decided"]
+    assert (decided["action"], decided["layer"]) == ("callback", NAMES[layer])
