@@ -14,7 +14,7 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
-.PHONY: help run test lint types contracts unit coverage crash schemas format lock clean
+.PHONY: help run test lint types contracts unit coverage crash bench schemas format lock clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ coverage: $(VENV)/.tests ## Run all tests but the long ones, with coverage
 
 crash: $(VENV)/.tests ## Run the long tests: crashes at random instants, load
 	$(PYTEST) -m crash --timeout 1800
+
+bench: $(VENV)/.tests ## Time what has to be quick: decisions under a thousand rules
+	$(BIN)/python -m tests.benchmarks.policies
 
 schemas: $(VENV)/.runs ## Write the JSON Schemas for editors
 	$(RUNNER) schema

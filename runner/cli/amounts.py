@@ -5,8 +5,16 @@ from runner.definitions.registry import Registry
 
 
 def counts(registry: Registry) -> str:
-    """Say how many definitions there are; skills only where there are some."""
-    counted = [count(len(registry.agents), "agent"), count(len(registry.tools), "tool")]
-    if registry.skills:
-        counted.append(count(len(registry.skills), "skill"))
-    return ", ".join(counted)
+    """Say how many agents and tools there are, and how many of the others where there are some."""
+    others = (
+        (registry.skills, "skill", "skills"),
+        (registry.policies, "policy", "policies"),
+        (registry.contexts, "contributor", "contributors"),
+    )
+    return ", ".join(
+        (
+            count(len(registry.agents), "agent"),
+            count(len(registry.tools), "tool"),
+            *(count(len(there), one, plural=many) for there, one, many in others if there),
+        )
+    )

@@ -91,6 +91,7 @@ def _json(project: Project, problems: Sequence[Problem], checks: Sequence[Check]
         "tools": len(project.registry.tools),
         "policies": len(project.registry.policies),
         "skills": len(project.registry.skills),
+        "contributors": len(project.registry.contexts),
         "problems": [problem.to_json() for problem in problems],
         "checks": [one.to_json() for one in checks],
     }

@@ -5,14 +5,12 @@ from pathlib import Path as FilePath
 
 from pydantic import JsonValue
 
-from runner.core.errors import PathRefused
 from runner.definitions import context_kind, policy_kind
 from runner.definitions.agent import AgentDefinition, Limits
 from runner.definitions.codes import Code
 from runner.definitions.document import Document
 from runner.definitions.models import check_reference
 from runner.definitions.nodes import Path
-from runner.definitions.paths import read_text
 from runner.definitions.problem import Problem
 from runner.definitions.schema_files import check_inline, include
 from runner.definitions.skill import RESERVED_TOOLS
@@ -20,6 +18,7 @@ from runner.definitions.skill_kind import complete_all
 from runner.definitions.skill_references import check_skills, tools_of_skills
 from runner.definitions.sub_agents import check_loops, check_sub_agents
 from runner.definitions.surroundings import Surroundings
+from runner.definitions.text_files import read_text_of
 from runner.definitions.tool_entries import check_tools, complete_tools, tool_name
 from runner.definitions.variants import nearest
 
@@ -34,7 +33,7 @@ def complete(
     problems: list[Problem] = []
     files: list[FilePath] = []
     if agent.instructions_file is not None:
-        text, path, found = _instructions(agent.instructions_file, document, at)
+        text, path, found = read_text_of("instructions", agent.instructions_file, document, at)
         changes |= {"instructions": text, "instructions_file": None}
         problems += found
         files += [path] if path else []
@@ -109,22 +108,6 @@ def _check(
             yield from _check(entry, document, surroundings, (*at, "sub_agents", index))
     if agent.limits is not None:
         yield from _check_limits(agent, agent.limits, document, surroundings, at)
-
-
-def _instructions(
-    text: str, document: Document, at: Path
-) -> tuple[str | None, FilePath | None, list[Problem]]:
-    place = (*at, "instructions_file")
-    if document.has((*at, "instructions")):
-        message = "only one of instructions and instructions_file may be given"
-        return None, None, [document.problem(place, Code.KEY_CONFLICT, message, at_key=True)]
-    try:
-        path = document.base.resolve(text)
-        if path == document.file.resolve():
-            raise PathRefused(Code.RECURSIVE_FILE, "the file names itself")  # noqa: TRY301
-        return read_text(path), path, []
-    except PathRefused as refused:
-        return None, None, [document.problem(place, Code.named(refused.code), str(refused))]
 
 
 def _check_sections(agent: AgentDefinition, document: Document, at: Path) -> Iterator[Problem]:

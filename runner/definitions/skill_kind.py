@@ -3,14 +3,13 @@
 from collections.abc import Iterator
 from pathlib import Path as FilePath
 
-from runner.core.errors import PathRefused
 from runner.definitions.codes import Code
 from runner.definitions.document import Document
 from runner.definitions.nodes import Path
-from runner.definitions.paths import read_text
 from runner.definitions.problem import Problem, Severity
 from runner.definitions.skill import ADVISED_TEXT, MAX_TEXT, SkillDefinition, SkillEntry
 from runner.definitions.surroundings import Surroundings
+from runner.definitions.text_files import read_text_of
 from runner.definitions.tool_entries import check_tools, complete_tools
 
 
@@ -22,7 +21,7 @@ def complete(
     problems: list[Problem] = []
     files: list[FilePath] = []
     if skill.content_file is not None:
-        text, path, found = _text(skill.content_file, document, at)
+        text, path, found = read_text_of("content", skill.content_file, document, at)
         changes |= {"content": text, "content_file": None}
         problems += found
         files += [path] if path else []
@@ -71,19 +70,3 @@ def check(
             place, Code.SKILL_TOO_LARGE, message, hint=hint, severity=Severity.WARNING
         )
     yield from check_tools(skill.tools, document, surroundings, at, owner="skill")
-
-
-def _text(
-    text: str, document: Document, at: Path
-) -> tuple[str | None, FilePath | None, list[Problem]]:
-    place = (*at, "content_file")
-    if document.has((*at, "content")):
-        message = "only one of content and content_file may be given"
-        return None, None, [document.problem(place, Code.KEY_CONFLICT, message, at_key=True)]
-    try:
-        path = document.base.resolve(text)
-        if path == document.file.resolve():
-            raise PathRefused(Code.RECURSIVE_FILE, "the file names itself")  # noqa: TRY301
-        return read_text(path), path, []
-    except PathRefused as refused:
-        return None, None, [document.problem(place, Code.named(refused.code), str(refused))]

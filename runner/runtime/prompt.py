@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
-from typing import Final
+from typing import Final, get_args
 
 from runner.core.jsonvalue import canonical_json
 from runner.core.model import ToolSpec
@@ -16,18 +16,7 @@ from runner.definitions.snapshot import ResolvedAgent
 from runner.runtime.blocks import block, line
 
 _MINIMAL: Final[Sequence[PromptSection]] = ("agent", "instructions", "skills", "available_skills")
-_FULL: Final[Sequence[PromptSection]] = (
-    "agent",
-    "instructions",
-    "orchestrator",
-    "behaviour",
-    "tool_hints",
-    "skills",
-    "available_skills",
-    "sub_agents",
-    "task",
-    "chat",
-)
+_FULL: Final[Sequence[PromptSection]] = get_args(PromptSection)
 _CHOSEN: Final[Mapping[PromptMode, Sequence[PromptSection]]] = {
     "full": _FULL,
     "task": _FULL,

@@ -159,20 +159,21 @@ def test_a_person_is_shown_what_each_turn_and_the_tree_cost(program: Program, fi
     assert "cost=$0.01 " in shown
 
 
+# Where it is narrow, how long it takes decides which of the others there is room for.
 @pytest.mark.parametrize(
     ("width", "headings"),
     [
-        ("120", ["AGENT", "STATUS", "ITER", "TOOLS", "TIME", "TOKENS", "COST"]),
-        ("60", ["AGENT", "STATUS", "TIME", "TOKENS", "COST"]),
+        (120, {"AGENT", "STATUS", "ITER", "TOOLS", "TIME", "TOKENS", "COST"}),
+        (60, {"AGENT", "STATUS", "COST"}),
     ],
 )
 def test_a_running_tree_is_watched_with_what_it_costs_so_far(
-    program: Program, file: Path, width: str, headings: list[str]
+    program: Program, file: Path, width: int, headings: set[str]
 ) -> None:
     turn_id = program.run("submit", "editor", "Go.").out.strip()
     with working(program):
         until(lambda: program.run("ps", "--agent", "scout", "--json").document, "the scout")
-        terminal = Terminal(program, "watch", turn_id, NO_COLOR="1", COLUMNS=width)
+        terminal = Terminal(program, "watch", turn_id, NO_COLOR="1", COLUMNS=str(width))
         terminal.read_until("$0.0125")  # 1000 tokens in; 200 more, and 5 out
         file.touch()
         code = terminal.read_to_the_end()
@@ -180,7 +181,9 @@ def test_a_running_tree_is_watched_with_what_it_costs_so_far(
 
     lines = [line.rstrip() for line in plain(terminal.shown).splitlines()]
     assert code == 0
-    assert any(line.split() == headings for line in lines)
+    shown = [line.split() for line in lines if line.startswith("AGENT")]
+    assert shown
+    assert all(headings <= set(heading) for heading in shown)
     assert any("editor" in line and "waiting" in line and "$0.0100" in line for line in lines)
     assert any("└─" in line and "running" in line and "$0.0025" in line for line in lines)
     assert [line.split()[-1] for line in lines if line.startswith("whole tree")][-1] == "$0.0255"

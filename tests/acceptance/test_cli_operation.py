@@ -215,6 +215,7 @@ def test_reconcile_says_what_it_did(program: Program) -> None:
         "no turns taken back from workers that died",
         "no turns out of time that held no worker",
         "no turns whose wait is over",
+        "no turns of which nobody approved a call in time",
         "no turns freed by one whose time was over",
         "no turns to answer a callback that was owed",
         "1 turn due for a worker",

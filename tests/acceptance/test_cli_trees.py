@@ -383,9 +383,10 @@ def test_what_is_not_stored_is_not_found_and_nothing_is_stored(
 ) -> None:
     done = program.run(*arguments)
 
-    what = "turn" if "turn_0" in arguments else "conversation"
+    turn = "there is no turn 'turn_0'; `runner ps` lists them"
+    conversation = "there is no conversation 'conv_0'; `runner show` names a turn's"
     assert (done.code, done.out) == (1, "")
-    assert done.err == f"error: there is no {what} '{what[:4]}_0'\n"
+    assert done.err == f"error: {turn if 'turn_0' in arguments else conversation}\n"
     assert program.run("ps", "--json").document == []
 
 

@@ -270,7 +270,7 @@ def test_the_sizes_of_a_preview_are_shown_by_themselves(program: Program) -> Non
     assert first[:2] == ["PIECE", "CHARACTERS"]
     assert [row[0] for row in rows] == [*(size["name"] for size in sizes), "total"]
     assert rows[-1][1].replace(",", "") == str(sum(size["characters"] for size in sizes))
-    assert {"system.agent", "system.task", "messages.user", "messages.context"} <= {
+    assert {"system.agent", "system.task", "messages.user", "context.environment"} <= {
         size["name"] for size in sizes
     }
     assert all(0 < size["estimated_tokens"] < size["characters"] for size in sizes)
