@@ -223,6 +223,18 @@ def test_answers_are_given_and_lists_read_for_a_principal(desk: Desk) -> None:
     assert 'by {"role":"chief"}' in late.err
 
 
+def test_who_answers_at_the_command_line_is_whom_the_option_names(desk: Desk) -> None:
+    _turn, approval = desk.ask()
+    ada = ("--principal", '{"user": "ada"}')
+
+    listed = desk.program.run("approvals", *ada).out
+    approved = desk.program.run("approve", approval.id, *ada)
+    late = desk.program.run("deny", approval.id, *ada)
+
+    assert (listed.split()[0], approved.code) == (approval.id, 0)
+    assert late.err.endswith('was approved before, by {"user":"ada"}\n')
+
+
 def test_ps_and_show_say_that_a_turn_asks(desk: Desk) -> None:
     turn, approval = desk.ask()
 
