@@ -8,6 +8,7 @@ from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject, JsonValue
 from runner.core.records import ClaimedTurn, Shared, Turn, TurnKind
 from runner.engine.intake import Order
+from runner.engine.preview import Preview, preview_order
 
 
 class Desk:
@@ -76,6 +77,18 @@ class Desk:
             awaits=_turn_ids(given),
             callback_to=_conversation_id(given),
         )
+
+    def preview(self, order: Order, *, with_context: bool) -> Preview:
+        """
+        Return the first request of the order's turn; contributors tell only who may submit it.
+
+        Raises:
+            NotPermitted: Policies do not allow to submit it.
+        """
+        if with_context:
+            self._guard.order(order)
+        now = self._wiring.clock.now()
+        return preview_order(order, now=now, with_context=with_context)
 
     def prepare(self, order: Order) -> Turn:
         """

@@ -7,6 +7,7 @@ from runner.bootstrap.wiring import Wiring
 from runner.core.authorization import Action, AgentRef, Attempt
 from runner.core.errors import NotFound, UsageError
 from runner.core.jsonvalue import JsonObject
+from runner.core.records import TurnKind
 from runner.definitions.snapshot import ResolvedAgent
 from runner.definitions.tool import (
     LaunchAgentTool,
@@ -77,10 +78,29 @@ def _attempt(what: WhatIf, action: Action, depth: int) -> Attempt:
         tool=what.tool,
         arguments=what.arguments,
         principal=what.principal,
-        turn={"depth": depth},
-        conversation={"agent": what.agent},
+        turn=_turn(action, depth),
+        conversation=_conversation(action, what.agent),
         context=what.context,
     )
+
+
+def _turn(action: Action, depth: int) -> JsonObject:
+    """Make up what policies know of a turn, so that a rule which looks at it can be told."""
+    if action is Action.SUBMIT:
+        return {"kind": TurnKind.TASK.value}
+    is_root = depth == 0
+    return {
+        "id": "turn_explained",
+        "kind": TurnKind.TASK.value,
+        "depth": depth,
+        "parent_id": None if is_root else "turn_above",
+        "root_id": "turn_explained" if is_root else "turn_above",
+    }
+
+
+def _conversation(action: Action, agent: str) -> JsonObject:
+    known: JsonObject = {} if action is Action.SUBMIT else {"id": "conv_explained"}
+    return {**known, "agent": agent}
 
 
 def _actions(what: WhatIf, definition: ResolvedAgent) -> Sequence[Action]:
@@ -90,13 +110,20 @@ def _actions(what: WhatIf, definition: ResolvedAgent) -> Sequence[Action]:
         raise UsageError("name a tool with --tool, or what is attempted with --action")
     if what.tool in {sub.name for sub in definition.sub_agents}:
         return [Action.LAUNCH_AGENT, Action.WAIT]
-    tool = next((one for one in definition.tools if one.name == what.tool), None)
+    tool = next((one for one in _tools(definition) if one.name == what.tool), None)
     return _actions_of(tool, what.arguments)
+
+
+def _tools(definition: ResolvedAgent) -> Iterator[ToolDefinition]:
+    """Yield the tools of an agent, and those of the skills that it has or can load."""
+    yield from definition.tools
+    for skill in (*definition.skills, *definition.available_skills):
+        yield from skill.tools
 
 
 def _actions_of(tool: ToolDefinition | None, arguments: JsonObject) -> Sequence[Action]:
     match tool:
-        case LaunchAgentTool() if arguments.get("callback") is True:
+        case LaunchAgentTool() if arguments.get("callback"):
             return [Action.LAUNCH_AGENT, Action.CALLBACK]
         case LaunchAgentTool():
             return [Action.LAUNCH_AGENT]

@@ -11,7 +11,7 @@ from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject
 from runner.core.records import Conversation, Turn
 from runner.engine.intake import Order
-from runner.engine.permits import describe_turn
+from runner.engine.permits import attempt_on
 
 #: What each action is called in a sentence.
 _WORDS: Final = {
@@ -33,7 +33,8 @@ class Guard:
     """
     Lets people do what policies let them.
 
-    Where no file speaks of policies nothing is looked up, and everything is let through.
+    Where no file speaks of policies, and no turn began with any, nothing is looked up, and
+    everything is let through.
     """
 
     def __init__(self, wiring: Wiring, principal: JsonObject | None) -> None:
@@ -45,24 +46,24 @@ class Guard:
         """
         Let somebody submit a turn, or prepare or run it, with what it waits for and tells.
 
+        It is told what became of the turns that it waits for, and writes to the conversation that
+        is told of its own end, so that whoever orders it has to be allowed that too.
+
         Raises:
+            NotFound: A turn that it waits for, or the conversation that it tells, is not there.
             NotPermitted: Policies do not allow it.
         """
-        if self._is_open:
+        principal = self.principal if self.principal is not None else order.principal
+        if self._wiring.is_policed:
+            self._ensure_order(order, principal)
+        if not (order.awaits or order.callback_to) or self._is_open:
             return
-        conversation = {"id": order.conversation_id} if order.conversation_id else {}
-        agent = order.agent
-        for action in _actions(order):
-            attempt = Attempt(
-                action=action,
-                agent=agent.name,
-                principal=self.principal if self.principal is not None else order.principal,
-                turn={"kind": order.kind.value},
-                conversation={**conversation, "agent": agent.name},
-                context=order.context,
-            )
-            ref = AgentRef(name=agent.name, definition_hash=agent.content_hash)
-            _ensure(attempt, self._decide(attempt, [ref]))
+        views = self._wiring.store.views
+        for awaited in order.awaits:
+            self._ensure_turn(Action.READ_CONTROL, views.turn(awaited), principal)
+        if order.callback_to is not None:
+            told = views.latest_turn(order.callback_to)
+            self._ensure_turn(Action.SEND_MESSAGE, told, principal)
 
     def act(self, action: Action, turn_id: TurnId, *, reach: Reach = Reach.RETAIN) -> None:
         """
@@ -77,7 +78,7 @@ class Guard:
         views = self._wiring.store.views
         is_alone = reach is Reach.RETAIN
         for turn in [views.turn(turn_id)] if is_alone else views.tree(turn_id):
-            self._ensure_turn(action, turn)
+            self._ensure_turn(action, turn, self.principal)
 
     def converse(self, action: Action, conversation_id: ConversationId) -> None:
         """
@@ -88,7 +89,8 @@ class Guard:
             NotPermitted: Policies do not allow it.
         """
         if not self._is_open:
-            self._ensure_turn(action, self._wiring.store.views.latest_turn(conversation_id))
+            latest = self._wiring.store.views.latest_turn(conversation_id)
+            self._ensure_turn(action, latest, self.principal)
 
     def shown(self, turn: Turn) -> Turn:
         """
@@ -98,7 +100,7 @@ class Guard:
             NotPermitted: Policies do not allow it.
         """
         if not self._is_open:
-            self._ensure_turn(Action.READ_CONTROL, turn)
+            self._ensure_turn(Action.READ_CONTROL, turn, self.principal)
         return turn
 
     def opened(self, conversation: Conversation) -> Conversation:
@@ -137,7 +139,7 @@ class Guard:
 
     @property
     def _is_open(self) -> bool:
-        return not self._wiring.is_policed
+        return not self._wiring.has_been_policed
 
     def _decide(self, attempt: Attempt, lineage: Lineage) -> Verdict:
         return self._wiring.authority.decide(attempt, lineage)
@@ -149,22 +151,27 @@ class Guard:
             return False
 
     def _may_see(self, turn: Turn) -> bool:
-        attempt = self._attempt(Action.READ_CONTROL, turn)
+        attempt = attempt_on(turn, Action.READ_CONTROL, self.principal)
         return self._decide(attempt, turn.lineage).effect is Effect.ALLOW
 
-    def _ensure_turn(self, action: Action, turn: Turn) -> None:
-        attempt = self._attempt(action, turn)
-        _ensure(attempt, self._decide(attempt, turn.lineage))
+    def _ensure_order(self, order: Order, principal: JsonObject | None) -> None:
+        conversation = {"id": order.conversation_id} if order.conversation_id else {}
+        agent = order.agent
+        ref = AgentRef(name=agent.name, definition_hash=agent.content_hash)
+        for action in _actions(order):
+            attempt = Attempt(
+                action=action,
+                agent=agent.name,
+                principal=principal,
+                turn={"kind": order.kind.value},
+                conversation={**conversation, "agent": agent.name},
+                context=order.whole_context,
+            )
+            _ensure(attempt, self._decide(attempt, [ref]))
 
-    def _attempt(self, action: Action, turn: Turn) -> Attempt:
-        return Attempt(
-            action=action,
-            agent=turn.agent,
-            principal=self.principal,
-            turn=describe_turn(turn),
-            conversation={"id": turn.conversation_id, "agent": turn.agent},
-            context=turn.context,
-        )
+    def _ensure_turn(self, action: Action, turn: Turn, principal: JsonObject | None) -> None:
+        attempt = attempt_on(turn, action, principal)
+        _ensure(attempt, self._decide(attempt, turn.lineage))
 
 
 def _actions(order: Order) -> Iterable[Action]:

@@ -12,6 +12,7 @@ from runner.bootstrap.conversation import Conversation
 from runner.bootstrap.desk import Desk
 from runner.bootstrap.given import Given
 from runner.bootstrap.guard import Guard
+from runner.bootstrap.listing import visible_approvals, visible_turns
 from runner.bootstrap.wiring import Wiring
 from runner.core.approvals import Answer, Approval
 from runner.core.authorization import Action
@@ -34,7 +35,7 @@ from runner.core.states import TurnStatus
 from runner.definitions.problem import Problem
 from runner.definitions.snapshot import ResolvedAgent
 from runner.engine.follow import Follower
-from runner.engine.preview import Preview, preview_order, preview_turn
+from runner.engine.preview import Preview, preview_turn
 from runner.engine.sweep import SweepReport
 
 
@@ -155,7 +156,7 @@ class Runner:
             if chat
             else self._desk.task(agent, text, input, given)
         )
-        return preview_order(order, now=self._wiring.clock.now(), with_context=with_context)
+        return self._desk.preview(order, with_context=with_context)
 
     def preview_turn(self, turn_id: str, *, with_context: bool = True) -> Preview:
         """
@@ -242,7 +243,7 @@ class Runner:
 
     def turns(self, which: TurnFilter | None = None) -> Sequence[Turn]:
         """Return turns, newest first."""
-        return self._guard.visible(self._wiring.store.views.turns(which or TurnFilter()))
+        return visible_turns(self._wiring.store.views, self._guard, which or TurnFilter())
 
     def messages(self, conversation_id: str) -> Sequence[Message]:
         """Return a conversation's messages, then the triggers of turns that have not started."""
@@ -322,9 +323,7 @@ class Runner:
 
     def approvals(self, which: ApprovalFilter | None = None) -> Sequence[Approval]:
         """Return the approvals that wait for an answer, those first that were asked first."""
-        found = self._wiring.store.views.approvals(which or ApprovalFilter())
-        readable = self._guard.readable(dict.fromkeys(each.turn_id for each in found))
-        return [each for each in found if each.turn_id in readable]
+        return visible_approvals(self._wiring.store.views, self._guard, which or ApprovalFilter())
 
     def approve(self, approval_id: str, *, reason: str | None = None) -> Approval:
         """

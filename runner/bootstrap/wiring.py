@@ -87,6 +87,7 @@ class Wiring:
         self._observer = observer or Unobserved()
         self._given_dispatcher = dispatcher
         self._given_authority = authority
+        self._was_policed = False
         self.clock = SystemClock()
         self.worker_id = new_worker_id()
 
@@ -233,6 +234,16 @@ class Wiring:
     def is_policed(self) -> bool:
         """Whether there is anything that could have a say in what people attempt."""
         return self._given_authority is not None or not self.policies.is_silent
+
+    @property
+    def has_been_policed(self) -> bool:
+        """Whether policies could also have a say in turns that began before files had none."""
+        self._was_policed = self._was_policed or self.is_policed or self._stored_policies
+        return self._was_policed
+
+    @cached_property
+    def _stored_policies(self) -> bool:
+        return self.store.intake.has_policies()
 
     @cached_property
     def policies(self) -> PolicyAuthority:

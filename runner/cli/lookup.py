@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final, Protocol
 
 from runner.cli.text import json_text, one_line
+from runner.core.errors import NotPermitted
 from runner.core.ids import TurnId
 from runner.core.messages import Message, ToolResult
 from runner.core.records import ToolExecution, Turn
@@ -24,7 +25,7 @@ class Source(Protocol):
 
 
 class Lookup:
-    """Looks up as little as it can in a source."""
+    """Looks up as little as it can in a source; what somebody may not read stays unsaid."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -40,7 +41,7 @@ class Lookup:
         """Write a call on one line of *limit* characters: the tool's name and its arguments."""
         calls = self._calls.get(turn_id, {})
         if execution_id not in calls:
-            calls = {run.id: run for run in self._source.executions(turn_id)}
+            calls = {run.id: run for run in self._executions(turn_id)}
             self._calls[turn_id] = calls
         run = calls.get(str(execution_id))
         arguments = json_text(run.arguments) if run and run.arguments else ""
@@ -50,7 +51,7 @@ class Lookup:
         """Say what the model is told of a call that did not succeed."""
         results = [
             part.content
-            for message in self._source.messages(turn.conversation_id)
+            for message in self._messages(turn)
             for part in message.parts
             if message.execution_id == execution_id and isinstance(part, ToolResult)
         ]
@@ -64,5 +65,17 @@ class Lookup:
 
     def text(self, turn: Turn, message_id: object) -> str:
         """Return the text of a message."""
-        messages = self._source.messages(turn.conversation_id)
+        messages = self._messages(turn)
         return next((message.text for message in messages if message.id == message_id), "")
+
+    def _executions(self, turn_id: TurnId) -> Sequence[ToolExecution]:
+        try:
+            return self._source.executions(turn_id)
+        except NotPermitted:
+            return ()
+
+    def _messages(self, turn: Turn) -> Sequence[Message]:
+        try:
+            return self._source.messages(turn.conversation_id)
+        except NotPermitted:
+            return ()

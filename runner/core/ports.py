@@ -85,6 +85,10 @@ class Intake(Protocol):
         """
         ...
 
+    def has_policies(self) -> bool:
+        """Tell whether any stored snapshot is of an agent with policies."""
+        ...
+
     def add(self, new: NewTurn) -> Turn:
         """
         Store a turn, its trigger and, when new, its conversation.

@@ -11,6 +11,7 @@ from runner.core.people import Deliveries
 from runner.core.records import NewEvent, Turn
 from runner.engine.callbacks import CallbackRules
 from runner.engine.launch import Launcher
+from runner.runtime.blocks import without_tags
 
 log = logging.getLogger(__name__)
 
@@ -82,8 +83,8 @@ class Courier:
     ) -> NewDelivery:
         source = None if sender is None else sender.conversation_id
         origin = f' from="{source}"' if source else ""
-        # Text that writes our own closing tag stays inside the block.
-        inner = text.replace("</message", "<\\/message")
+        # Text that writes our own tags stays inside the block.
+        inner = without_tags(text, "message")
         message = f"<message{origin}>\n{inner}\n</message>"
         return NewDelivery(
             id=new_delivery_id(),

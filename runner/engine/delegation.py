@@ -1,14 +1,16 @@
 """The steps that hand calls to other turns, and take their results."""
 
+from runner.core.authorization import ALLOWED, Action, Effect, Verdict
 from runner.core.errors import NotFound
 from runner.core.ids import ExecutionId, TurnId
-from runner.core.ports import Journal
-from runner.core.records import NewTurn
+from runner.core.ports import Authority, Journal
+from runner.core.records import NewTurn, Turn
 from runner.engine.answers import refuse
 from runner.engine.calls import collect, join, settle, spawn
 from runner.engine.decide import Join, Spawn
 from runner.engine.draft import Draft
 from runner.engine.launch import Launcher
+from runner.engine.permits import attempt_on, decision
 from runner.engine.state import State
 
 
@@ -32,13 +34,49 @@ def start_children(step: Spawn, state: State, launcher: Launcher) -> Draft:
     return draft
 
 
-def wait_for_turns(step: Join, state: State) -> Draft:
-    """Perform the step that waits for the turns a call names."""
+def wait_for_turns(step: Join, state: State, launcher: Launcher, authority: Authority) -> Draft:
+    """
+    Perform the step that waits for the turns a call names.
+
+    A call is told how those end. So of turns outside its own tree the principal has to be allowed
+    to read that; one that it may not read is not there for the model.
+    """
     draft = Draft(state)
     wanted = state.executions[step.id].arguments["turn_ids"]
     turn_ids = [str(turn_id) for turn_id in wanted] if isinstance(wanted, list | tuple) else []
-    join(draft, step.id, [TurnId(turn_id) for turn_id in dict.fromkeys(turn_ids)])
+    awaited = [TurnId(turn_id) for turn_id in dict.fromkeys(turn_ids)]
+    for turn_id in awaited:
+        verdict = _on_reading(state.turn, turn_id, launcher, authority)
+        if verdict is None or verdict.effect is not Effect.ALLOW:
+            _note_hidden(draft, step.id, verdict)
+            refuse(draft, step.id, f"not made: there is no turn {turn_id!r} to wait for")
+            settle(draft)
+            return draft
+    join(draft, step.id, awaited)
     return draft
+
+
+def _on_reading(
+    turn: Turn, awaited: TurnId, launcher: Launcher, authority: Authority
+) -> Verdict | None:
+    """Return what policies say to reading how a turn ends; None where there is no such turn."""
+    try:
+        other = launcher.turn(awaited)
+    except NotFound:
+        return None
+    if other.place.root_id == turn.place.root_id:
+        return ALLOWED
+    attempt = attempt_on(other, Action.READ_CONTROL, turn.principal)
+    return authority.decide(attempt, other.lineage)
+
+
+def _note_hidden(draft: Draft, run_id: ExecutionId, verdict: Verdict | None) -> None:
+    if verdict is None:
+        return
+    tool = draft.state.executions[run_id].tool
+    event = decision(verdict, action=Action.READ_CONTROL, tool=tool, execution_id=run_id)
+    if event is not None:
+        draft.note(event.kind, **event.body)
 
 
 def refuse_wait(state: State, run_id: ExecutionId, reason: str) -> Draft:

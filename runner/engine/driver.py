@@ -263,7 +263,7 @@ class Driver:
             case Spawn():
                 return start_children(step, state, self._launcher)
             case Join():
-                return wait_for_turns(step, state)
+                return wait_for_turns(step, state, self._launcher, self._policing.authority)
             case Collect():
                 return take_results(state, self._journal)
             case _:

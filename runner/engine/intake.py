@@ -49,6 +49,11 @@ class Order:
     shared: Shared = field(default_factory=Shared)
     metadata: JsonObject = field(default_factory=dict)
 
+    @property
+    def whole_context(self) -> JsonObject:
+        """What contributors and tools get: the conversation's context, and on top the turn's."""
+        return _object({**self.shared.context, **self.context})
+
 
 class Reception:
     """Checks orders and stores them as turns."""
@@ -117,7 +122,7 @@ def new_turn(order: Order, status: TurnStatus) -> NewTurn:
         awaits=order.awaits,
         callback_to=order.callback_to,
         principal=order.principal and _object(order.principal),
-        context=_object({**shared.context, **order.context}),
+        context=order.whole_context,
         subject=order.subject or shared.subject,
         shared=shared,
         metadata=_object(order.metadata),

@@ -72,6 +72,15 @@ class Launcher:
         """
         return parent.inline.get(name) or self._agent_named(name)
 
+    def turn(self, turn_id: TurnId) -> Turn:
+        """
+        Read a turn.
+
+        Raises:
+            NotFound: There is no such turn.
+        """
+        return self._views.turn(turn_id)
+
     def child(self, parent: Turn, launched_by: ExecutionId, work: Assignment) -> NewTurn:
         """Make a child turn; its id is the same whenever the same execution asks for it."""
         self._save(work.agent)

@@ -124,6 +124,18 @@ def attempt_by(turn: Turn, run: ToolExecution, action: Action) -> Attempt:
     )
 
 
+def attempt_on(turn: Turn, action: Action, principal: JsonObject | None) -> Attempt:
+    """Describe what somebody attempts on a turn, or on the conversation it is the last of."""
+    return Attempt(
+        action=action,
+        agent=turn.agent,
+        principal=principal,
+        turn=describe_turn(turn),
+        conversation={"id": turn.conversation_id, "agent": turn.agent},
+        context=turn.context,
+    )
+
+
 def describe_turn(turn: Turn) -> JsonObject:
     """Return what policies may know of a turn."""
     return {

@@ -21,8 +21,26 @@ Network: TypeAlias = IPv4Network | IPv6Network
 #: Says what addresses a name and port stand for.
 Resolver: TypeAlias = Callable[[str, int], Sequence[str]]
 
-#: Public by the book, and yet where a cloud's machines talk to their host.
-_METADATA: Final = frozenset({ip_address("168.63.129.16")})
+#: Public by the book, or by some versions of it, and yet no place of the public Internet: where
+#: machines of clouds talk to their hosts, protocols are given addresses, or packets are translated.
+_NOT_PUBLIC: Final = tuple(
+    map(
+        ip_network,
+        (
+            "168.63.129.16/32",
+            "192.0.0.0/24",
+            "192.88.99.0/24",
+            "64:ff9b:1::/48",
+            "::ffff:0:0:0/96",
+            "100::/64",
+            "2001::/23",
+            "3fff::/20",
+            "5f00::/16",
+        ),
+    )
+)
+#: What stands before an IPv4 address in one that a tunnel of a site (ISATAP) leads to.
+_ISATAP: Final = frozenset({0x0000_5EFE, 0x0200_5EFE})
 #: The prefixes of NAT64 and of IPv4-compatible addresses, whose last 32 bits are an IPv4 address.
 _WITH_IPV4: Final = (ip_network("64:ff9b::/96"), ip_network("64:ff9b:1::/48"), ip_network("::/96"))
 _LAST_32_BITS: Final = 0xFFFF_FFFF
@@ -47,7 +65,7 @@ class Reach:
             address.is_global
             and not address.is_multicast
             and not (isinstance(address, IPv6Address) and address.is_site_local)
-            and address not in _METADATA
+            and not any(address in network for network in _NOT_PUBLIC)
         )
 
 
@@ -124,5 +142,7 @@ def _meant(address: Address) -> Iterator[Address]:
     if address.sixtofour is not None:
         yield address.sixtofour
     yield from address.teredo or ()
-    if any(address in network for network in _WITH_IPV4) and int(address) > 1:
+    is_isatap = int(address) >> 32 & _LAST_32_BITS in _ISATAP
+    holds_one = any(address in network for network in _WITH_IPV4) and int(address) > 1
+    if is_isatap or holds_one:
         yield IPv4Address(int(address) & _LAST_32_BITS)

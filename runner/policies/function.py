@@ -27,7 +27,9 @@ class FunctionPolicy:
         try:
             # It may change what it is given, and nothing else is to change by that.
             answer = self.function_of(self.reference)(_copy(attempt))
-        except Exception as error:  # noqa: BLE001 - it is the application's code
+        except KeyboardInterrupt:
+            raise
+        except BaseException as error:  # noqa: BLE001 - it is the application's code, which may exit
             return f"policy {self.policy!r} failed with {type(error).__name__}"
         if isinstance(answer, Coroutine):
             answer.close()

@@ -1,16 +1,13 @@
 """Blocks of the prompt around text that others wrote, which that text cannot close."""
 
 import re
+from functools import cache
 from typing import Final
 
 from runner.core.jsonvalue import storable_text
 
 #: Every tag with which the prompt marks a block.
 _TAGS: Final = ("skill", "skills", "available_skills", "sub_agents")
-#: What begins like such a tag, however it is spaced or written.
-_TAG: Final = re.compile(
-    rf"<(?=[\s/\u200b-\u200f\u2060\ufeff]*(?:{'|'.join(_TAGS)})\b)", re.IGNORECASE
-)
 
 
 def block(tag: str, text: str, *, name: str = "") -> str:
@@ -26,4 +23,16 @@ def line(name: str, description: str) -> str:
 
 def inert(text: str) -> str:
     """Write out what in some text looks like a tag of the prompt; the rest stays as it is."""
-    return _TAG.sub("&lt;", storable_text(text))
+    return without_tags(storable_text(text), *_TAGS)
+
+
+def without_tags(text: str, *names: str) -> str:
+    """Write out what in some text begins like a tag of these names, however it is spaced."""
+    return _tag(names).sub("&lt;", text)
+
+
+@cache
+def _tag(names: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile(
+        rf"<(?=[\s/\u200b-\u200f\u2060\ufeff]*(?:{'|'.join(names)})\b)", re.IGNORECASE
+    )

@@ -3,7 +3,7 @@
 from datetime import timedelta
 from typing import Final
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection, bindparam, insert, literal, select
 
 from runner.core.errors import ConflictError, InvalidMove, NotFound
 from runner.core.ids import TurnId
@@ -19,6 +19,11 @@ from runner.store.tables import DefinitionRow
 
 _SELECT_DEFINITION: Final = select(DefinitionRow.body).where(
     DefinitionRow.content_hash == bindparam("content_hash")
+)
+#: As snapshots are written, where an agent has some; in a text its quotes would be escaped.
+_WITH_POLICIES: Final = '%"policies":[{%'
+_FIND_POLICIES: Final = (
+    select(literal(1).label("found")).where(DefinitionRow.body.like(_WITH_POLICIES)).limit(1)
 )
 
 
@@ -50,6 +55,9 @@ class SqlIntake:
         if body is None:
             raise NotFound(f"no definition is stored under {content_hash!r}")
         return body
+
+    def has_policies(self) -> bool:
+        return bool(self._database.rows(_FIND_POLICIES, {}))
 
     def add(self, new: NewTurn) -> Turn:
         """

@@ -195,6 +195,34 @@ def test_answering_twice_says_who_was_first(desk: Desk) -> None:
     assert shown == f'{approval.id}  approved by {{"user":"ada"}}: She is right.'
 
 
+_POLICIES = """\
+authorization:
+  - name: refunds
+    rules:
+      - {effect: ask, actions: [tool], tools: [refund]}
+      - {effect: allow, actions: [approve], principals: {role: chief}}
+      - {effect: deny, actions: [read_control], principals: {role: stranger}}
+"""
+
+
+def test_answers_are_given_and_lists_read_for_a_principal(desk: Desk) -> None:
+    desk.program.write("config.yaml", (desk.program.root / "config.yaml").read_text() + _POLICIES)
+    turn, approval = desk.ask()
+    chief, stranger = '{"role": "chief"}', '{"role": "stranger"}'
+
+    unseen = desk.program.run("approvals", "--json", "--principal", stranger)
+    seen = desk.program.run("approvals", "--json", "--principal", chief)
+    refused = desk.program.run("approve", approval.id, "--principal", stranger)
+    nobody = desk.program.run("deny", approval.id)
+    done = desk.program.run("approve", approval.id, "--principal", chief)
+    late = desk.program.run("deny", approval.id, "--principal", chief)
+
+    assert (unseen.document, len(seen.document)) == ([], 1)
+    assert (refused.code, nobody.code) == (3, 3)
+    assert (done.code, done.out) == (0, f"{approval.id}  approved: refund in {turn.id}\n")
+    assert 'by {"role":"chief"}' in late.err
+
+
 def test_ps_and_show_say_that_a_turn_asks(desk: Desk) -> None:
     turn, approval = desk.ask()
 

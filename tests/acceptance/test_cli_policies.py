@@ -21,6 +21,16 @@ description: Helps.
 policies: [refunds]
 tools: [launch_agent, wait_for, send_message]
 sub_agents: [hello, {name: helper, description: Helps.}]
+skills:
+  - name: telling
+    description: Tells.
+    content: Tell.
+    tools: [{name: tell, builtin: send_message}]
+available_skills:
+  - name: handing
+    description: Hands over.
+    content: Hand over.
+    tools: [{name: hand_over, builtin: launch_agent}]
 """
 CEILING = """\
 authorization:
@@ -100,6 +110,8 @@ def test_an_explanation_is_there_for_programs(support: Program) -> None:
         (["--tool", "wait_for"], ["wait wait_for"]),
         (["--tool", "send_message"], ["send_message send_message"]),
         (["--tool", "unheard_of"], ["tool unheard_of"]),
+        (["--tool", "hand_over"], ["launch_agent hand_over"]),
+        (["--tool", "tell"], ["send_message tell"]),
         (["--action", "cancel"], ["cancel"]),
         (["--tool", "helper", "--action", "wait"], ["wait helper"]),
     ],
@@ -110,6 +122,37 @@ def test_a_call_is_explained_by_whatever_it_attempts(
     lines = explained(support, "--agent", "support", *arguments)
 
     assert [line.partition(" by ")[0] for line in lines if " by support: " in line] == heads
+
+
+@pytest.mark.parametrize(
+    ("what", "told"),
+    [
+        (["--tool", "x"], "ask"),
+        (["--tool", "x", "--under", "hello"], "allow"),
+        (["--action", "submit"], "ask"),
+    ],
+)
+def test_rules_that_look_at_the_turn_are_explained_as_they_decide(
+    what: list[str], told: str, program: Program
+) -> None:
+    program.write(
+        "config.yaml",
+        CONFIG
+        + """\
+authorization:
+  - name: top
+    rules:
+      - effect: ask
+        actions: [tool]
+        when: >-
+          turn.kind == 'task' && turn.parent_id == null && turn.id == turn.root_id
+          && conversation.id != ''
+      - {effect: ask, actions: [submit], when: "turn.kind == 'task' && !has(turn.id)"}
+""",
+    )
+    program.write("agents/other.yaml", "description: Helps.\n")
+
+    assert explained(program, "--agent", "other", *what)[0].endswith(f" by other: {told}")
 
 
 def test_agents_above_have_their_say(support: Program) -> None:
@@ -208,6 +251,37 @@ def test_whoever_may_not_look_is_told_of_what_was_done_all_the_same(program: Pro
     assert resumed.document["turns"][0]["state"] == "done"
     assert (ran.code, ran.out) == (0, "Hello! You said: Hi.\n")
     assert watched.code == 3
+
+
+def test_a_turn_is_followed_without_what_was_said_by_whoever_may_not_read_that(
+    program: Program,
+) -> None:
+    program.write("config.yaml", CONFIG + CEILING)
+    agent = """\
+description: Reads.
+tools: [{name: load, description: Loads., python: "notes:load"}]
+"""
+    program.write("agents/reader.yaml", agent)
+    program.write("python/notes.py", "def load(key: str) -> str:\n    raise ValueError(key)\n")
+    script = """\
+- agent: reader
+  answers:
+    - tool_calls: [{name: load, arguments: {key: hidden}}]
+    - text: Read.
+"""
+    program.write("script.yaml", script)
+
+    ran = program.run("run", "reader", "Read.")
+    turn = program.run("ps", "--json").document[0]["id"]
+    watched = program.run("watch", turn)
+    admin = program.run("watch", turn, "--principal", '{"admin": true}')
+
+    for done in (ran, watched):
+        assert (done.code, done.out) == (0, "Read.\n")
+        assert "✗ load  failed" in done.err
+        assert "hidden" not in done.err
+        assert "an observer failed" not in done.err
+    assert "hidden" in admin.err
 
 
 def test_a_principal_is_read_from_a_file_too(program: Program) -> None:

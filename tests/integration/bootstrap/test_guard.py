@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -149,6 +150,7 @@ ATTEMPTS: Mapping[
     "follow": (Action.READ_CONTROL, answered, lambda r, t: list(r.follow(t.id))),
     "wait": (Action.READ_CONTROL, answered, lambda r, t: r.wait(t.id)),
     "preview": (Action.READ_CONTROL, prepared, lambda r, t: r.preview_turn(t.id)),
+    "preview-order": (Action.SUBMIT, answered, lambda r, _: r.preview("hello", "Hi.")),
     "open": (Action.READ_CONTROL, answered, lambda r, t: r.open_conversation(t.conversation_id)),
     "messages": (Action.READ_MESSAGES, answered, lambda r, t: r.messages(t.conversation_id)),
     "executions": (Action.READ_MESSAGES, answered, lambda r, t: r.executions(t.id)),
@@ -277,6 +279,75 @@ def test_a_list_leaves_out_what_may_not_be_seen(project: Project) -> None:
         runner.turn("turn_0")
 
 
+def test_a_list_is_as_long_as_asked_for_whatever_it_leaves_out(project: Project) -> None:
+    free = project.runner()
+    mine = [free.submit("hello", "Hi.").id for _ in range(3)]
+    for _ in range(5):
+        free.submit("helper", "Hi.")
+    project.authorize("{effect: deny, actions: [read_control], agents: [helper]}")
+    runner = project.runner()
+
+    assert [turn.id for turn in runner.turns(TurnFilter(limit=2))] == mine[:0:-1]
+    assert [turn.id for turn in runner.turns(TurnFilter(limit=4))] == mine[::-1]
+
+
+def test_whoever_may_not_read_of_a_turn_is_not_told_its_end_by_waiting_for_it(
+    project: Project,
+) -> None:
+    secret = project.runner().run("helper", "Hi.")
+    project.authorize(
+        "{effect: deny, actions: [read_control], agents: [helper], principals: {role: clerk}}"
+    )
+    given = Given(wait_for=[secret.id])
+
+    with pytest.raises(NotPermitted, match="read how this stands"):
+        project.runner(CLERK).submit("hello", "Hi.", given=given)
+    with pytest.raises(NotPermitted, match="read how this stands"):
+        project.runner().submit("hello", "Hi.", given=replace(given, principal=CLERK))
+    assert project.runner(ADMIN).submit("hello", "Hi.", given=given).awaits == (secret.id,)
+    with pytest.raises(NotFound):
+        project.runner(ADMIN).submit("hello", "Hi.", given=Given(wait_for=["turn_0"]))
+
+
+def test_whoever_may_not_write_to_a_conversation_has_it_told_of_nothing(project: Project) -> None:
+    other = project.runner().run("helper", "Hi.")
+    project.authorize(
+        "{effect: deny, actions: [send_message], agents: [helper], principals: {role: clerk}}"
+    )
+    given = Given(callback_to=other.conversation_id)
+
+    with pytest.raises(NotPermitted, match="send a message there"):
+        project.runner(CLERK).submit("hello", "Hi.", given=given)
+    assert project.runner(ADMIN).submit("hello", "Hi.", given=given).callback_to is not None
+
+
+def test_contributors_tell_nobody_who_may_not_submit(project: Project) -> None:
+    project.authorize("{effect: deny, actions: [submit], principals: {role: clerk}}")
+
+    with pytest.raises(NotPermitted):
+        project.runner(CLERK).preview("hello", "Hi.")
+    assert project.runner(CLERK).preview("hello", "Hi.", with_context=False).sizes
+    assert project.runner(ADMIN).preview("hello", "Hi.").sizes
+
+
+def test_a_condition_on_submitting_sees_the_context_that_is_given(project: Project) -> None:
+    project.authorize(
+        "{effect: deny, actions: [submit], when: \"has(context.vault) && context.vault == 'a'\"}"
+    )
+    runner = project.runner()
+    theirs, ours = Given(context={"vault": "a"}), Given(context={"vault": "b"})
+
+    begins: list[Callable[[Given], Turn]] = [
+        lambda given: runner.submit("hello", "Hi.", given=given),
+        lambda given: runner.conversation("hello", given=given).post("Hi."),
+        lambda given: runner.conversation("hello").post("Hi.", given=given),
+    ]
+    for begin in begins:
+        with pytest.raises(NotPermitted):
+            begin(theirs)
+        assert begin(ours).context == {"vault": "b"}
+
+
 def test_a_tree_leaves_out_what_may_not_be_seen_and_all_below_it(project: Project) -> None:
     turn = project.runner().run("hello", "help")
     assert len(project.runner().tree(turn.id)) == 2
@@ -298,6 +369,21 @@ def test_what_a_parents_policies_say_holds_for_its_children(project: Project) ->
         assert runner.turn(turn.id).status is TurnStatus.COMPLETED
     apart = runner.run("helper", "Hi.")
     assert runner.messages(apart.conversation_id)
+
+
+def test_what_a_turn_began_with_holds_for_people_although_no_file_has_policies_any_more(
+    project: Project,
+) -> None:
+    rule = "{effect: deny, actions: [cancel], reason: Not you.}"
+    project.write({"hello": f"{FILES['hello']}policies: [{{name: own, rules: [{rule}]}}]\n"})
+    under_way = project.runner()
+    turn = under_way.submit("hello", "Hi.")
+    project.write({"hello": FILES["hello"]})
+
+    for runner in (under_way, project.runner()):
+        with pytest.raises(NotPermitted, match=r"Not you\."):
+            runner.cancel(turn.id)
+        assert runner.cancel(runner.submit("hello", "Hi.").id).turns
 
 
 def test_to_cancel_a_tree_every_turn_of_it_has_to_be_cancellable(project: Project) -> None:

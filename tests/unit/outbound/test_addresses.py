@@ -37,6 +37,14 @@ PUBLIC = Reach()
         pytest.param("64:ff9b::10.0.0.1", id="through-nat64"),
         pytest.param("64:ff9b:1::a9fe:a9fe", id="through-local-nat64"),
         pytest.param("2002:7f00:1::", id="through-6to4"),
+        pytest.param("192.0.0.192", id="metadata-among-protocols"),
+        pytest.param("192.88.99.1", id="relay-of-6to4"),
+        pytest.param("::ffff:0:127.0.0.1", id="translated-to-ipv6"),
+        pytest.param("64:ff9b:1:0:7f:0:100:0", id="anywhere-in-local-nat64"),
+        pytest.param("2001:470::5efe:7f00:1", id="through-isatap"),
+        pytest.param("2001:470::200:5efe:a9fe:a9fe", id="through-isatap-of-a-unique-address"),
+        pytest.param("3fff::1", id="documentation"),
+        pytest.param("5f00::1", id="segment-routing"),
     ],
 )
 def test_what_is_not_public_is_out_of_reach(address: str) -> None:

@@ -27,6 +27,14 @@ def fail(_: Attempt) -> bool:
     raise ValueError
 
 
+def leave(_: Attempt) -> bool:
+    raise SystemExit(0)
+
+
+def run_away(_: Attempt) -> bool:
+    raise GeneratorExit
+
+
 @pytest.mark.parametrize(
     "function",
     [
@@ -37,6 +45,8 @@ def fail(_: Attempt) -> bool:
         lambda _: [True],
         lambda _: lambda: True,
         fail,
+        leave,
+        run_away,
         agree_later,
     ],
 )
