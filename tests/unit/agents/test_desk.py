@@ -1,3 +1,4 @@
+import fcntl
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -83,6 +84,19 @@ def test_calls_at_the_same_moment_pay_no_more_than_was_paid(desk: Desk, call: Ca
 
     assert len(desk.ledger) == 2
     assert refused == ["25.00 was paid for D-1050 and 25.00 came back already"] * 4
+
+
+def test_who_pays_waits_for_whoever_holds_the_ledger(desk: Desk, call: Call) -> None:
+    paid = Thread(target=call, args=("refund", REFUND))
+    folder = desk.example.root / "out/desk"
+    with (folder / "ledger.jsonl").open("a") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        paid.start()
+        paid.join(0.3)
+        while_held = desk.ledger
+    paid.join()
+
+    assert (while_held, len(desk.ledger)) == ([], 1)
 
 
 @pytest.mark.parametrize(
