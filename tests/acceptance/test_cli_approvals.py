@@ -244,6 +244,7 @@ def test_ps_and_show_say_that_a_turn_asks(desk: Desk) -> None:
     document = desk.program.run("show", turn.id, "--json").document
 
     assert "asks for 1 approval" in listed
+    assert "=null" not in shown
     assert f"asks for     1 approval; `runner approvals --turn {turn.id}`" in shown
     assert f"  {approval.id} refund open" in shown
     assert document["turn"]["open_approvals"] == 1
