@@ -244,12 +244,20 @@ def test_ps_and_show_say_that_a_turn_asks(desk: Desk) -> None:
     document = desk.program.run("show", turn.id, "--json").document
 
     assert "asks for 1 approval" in listed
-    assert "=null" not in shown
     assert f"asks for     1 approval; `runner approvals --turn {turn.id}`" in shown
     assert f"  {approval.id} refund open" in shown
     assert document["turn"]["open_approvals"] == 1
     assert document["executions"][0]["status"] == "asking"
     assert [each["id"] for each in document["approvals"]] == [approval.id]
+
+
+def test_a_timeline_leaves_out_what_an_event_does_not_say(desk: Desk) -> None:
+    turn, approval = desk.ask()
+    desk.program.run("approve", approval.id)
+
+    shown = desk.program.run("show", turn.id).out
+
+    assert ("approval.answered" in shown, "=null" in shown) == (True, False)
 
 
 def test_reconcile_says_what_nobody_answered_in_time(desk: Desk) -> None:
