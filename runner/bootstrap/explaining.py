@@ -8,6 +8,7 @@ from runner.core.authorization import Action, AgentRef, Attempt
 from runner.core.errors import NotFound, UsageError
 from runner.core.jsonvalue import JsonObject
 from runner.core.records import TurnKind
+from runner.definitions.skill import RESERVED_TOOLS
 from runner.definitions.snapshot import ResolvedAgent
 from runner.definitions.tool import (
     LaunchAgentTool,
@@ -58,6 +59,19 @@ def explain(wiring: Wiring, what: WhatIf) -> Sequence[Explanation]:
         authority.explain(_attempt(what, action, len(chain) - 1), lineage)
         for action in _actions(what, chain[-1])
     ]
+
+
+def stranger(wiring: Wiring, what: WhatIf) -> str | None:
+    """Say that the agent has no such tool, where that is so."""
+    if what.tool is None:
+        return None
+    definition = [*_chain(wiring.catalog.definitions(), (*what.under, what.agent))][-1]
+    subs = {sub.name for sub in definition.sub_agents}
+    names = {tool.name for tool in _tools(definition)} | subs
+    if what.tool in names | RESERVED_TOOLS:
+        return None
+    has = f"it has {', '.join(sorted(names))}" if names else "it has none"
+    return f"the agent {what.agent!r} has no tool {what.tool!r}; {has}"
 
 
 def _chain(known: Mapping[str, ResolvedAgent], names: Sequence[str]) -> Iterator[ResolvedAgent]:

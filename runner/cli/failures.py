@@ -60,7 +60,7 @@ def sentence(error: BaseException) -> str:
 
 def _misuse(error: typer.TyperException) -> str:
     """Word a complaint of Typer's like ours; it is empty where the help was shown instead."""
-    message = error.format_message().rstrip(".")
+    message = error.format_message().rstrip(".").replace("Value error, ", "")
     command = getattr(getattr(error, "ctx", None), "command_path", None)
     hint = f" (see `{command} --help`)" if message and command else ""
     return f"{message[:1].lower()}{message[1:]}{hint}"

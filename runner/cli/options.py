@@ -82,7 +82,8 @@ def read_json(option: str, text: str | None) -> JsonValue:
         raise UsageError(f"{where} is not UTF-8") from error
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise UsageError(f"{where} is not JSON: {error.msg.lower()} at {place}") from error
+        hint = "write it like '{\"customer\": 7}', or @ and a file with it"
+        raise UsageError(f"{where} is not JSON: {error.msg.lower()} at {place}; {hint}") from error
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply, or a number is too long"
         raise UsageError(f"{where} cannot be read: {reason}") from error

@@ -1,5 +1,6 @@
 """`runner policy`: say what policies make of an attempt, and why."""
 
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
@@ -7,7 +8,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from runner.bootstrap.explaining import WhatIf, explain
+from runner.bootstrap.explaining import WhatIf, explain, stranger
 from runner.cli.console import console, print_json, print_text
 from runner.cli.opening import open_runner
 from runner.cli.options import AsJson, Context, Principal, read_object
@@ -65,6 +66,9 @@ def explain_command(  # noqa: PLR0913, PLR0917 - one parameter for each option
     )
     with open_runner(ctx) as runner:
         found = explain(runner.wiring, what)
+        unknown = stranger(runner.wiring, what)
+    if unknown:
+        print(one_line(unknown), file=sys.stderr)
     if as_json:
         print_json([explanation_json(one) for one in found])
         return

@@ -130,12 +130,18 @@ def _print_timeline(out: Console, events: Sequence[Event]) -> None:
         _print_event(out, event, since=events[0].at)
 
 
+def _is_worth_a_word(key: str, value: JsonValue) -> bool:
+    if key in _NOT_FOR_PEOPLE or (value is None and key != "cost"):
+        return False
+    return bool(value) or not key.endswith(("_tokens", "_requests"))
+
+
 def _print_event(out: Console, event: Event, *, since: datetime) -> None:
     offset = (event.at - since) / timedelta(seconds=1)
     body = " ".join(
         f"{key}={_said(key, value)}"
         for key, value in event.body.items()
-        if key not in _NOT_FOR_PEOPLE and not (key.endswith(("_tokens", "_requests")) and not value)
+        if _is_worth_a_word(key, value)
     )
     line = Text().append(f"  {offset:+9.3f}s  ", "dim").append(f"{event.kind:<18} ")
     room = max(out.width - line.cell_len, 1) if out.is_terminal else _LONGEST

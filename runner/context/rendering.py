@@ -81,7 +81,8 @@ def value_at(placeholder: Placeholder, context: ContributorContext) -> JsonValue
     for key in placeholder.path:
         value = value.get(key) if isinstance(value, Mapping) else None
     if value is None:
-        raise OutboundRefused(f"the turn has no value {'.'.join(placeholder.path)!r}")
+        given = f"--{placeholder.path[0]} gives it"
+        raise OutboundRefused(f"the turn has no value {'.'.join(placeholder.path)!r} ({given})")
     return value
 
 

@@ -27,6 +27,22 @@ _CONSTANTS: Final = frozenset({"null_type", "type"})
 _SAMPLE: Final = {
     name: "sample" if name in {"agent", "tool", "action"} else {} for name in DECLARED
 }
+#: How the parser speaks, and what is said in place of that.
+_WORDS: Final = (
+    ("mismatched input '<EOF>'", "something is missing at its end"),
+    ("token recognition error at: ", "it cannot be read from "),
+    ("mismatched input ", "it does not go on with "),
+    ("extraneous input ", "it does not go on with "),
+)
+#: What other languages write, and what stands for it here.
+_ELSEWHERE: Final = (
+    (re.compile(r"and\b", re.IGNORECASE), "write && for and"),
+    (re.compile(r"or\b", re.IGNORECASE), "write || for or"),
+    (re.compile(r"is\b|=(?!=)"), "write == to compare"),
+    (re.compile(r"&(?!&)"), "write && for and"),
+    (re.compile(r"\|(?!\|)"), "write || for or"),
+)
+_NEGATION: Final = (re.compile(r"(.*\W)?not\s+\Z", re.DOTALL), "write ! for not")
 #: What a pattern costs for each text that it is held against, in steps.
 _PATTERN_STEPS: Final = 100
 _CHARACTERS_PER_STEP: Final = 1_000
@@ -92,7 +108,8 @@ def _compiled(text: str) -> cel.Program:
         if found is None:
             raise BadCondition("this is not an expression") from error
         offset = _offset(text, int(found[1]), int(found[2]))
-        raise BadCondition(_brief(found[3]), offset=offset) from error
+        hint = _meant(text, offset)
+        raise BadCondition(_brief(found[3]), offset=offset, hint=hint) from error
 
 
 def _offset(text: str, line: int, column: int) -> int:
@@ -103,7 +120,17 @@ def _offset(text: str, line: int, column: int) -> int:
 def _brief(message: str) -> str:
     """What is wrong, without the list of all that would have been right."""
     text = message.removeprefix("Syntax error: ").partition(" expecting ")[0]
-    return f"this is not an expression: {text[:160].replace('<EOF>', 'its end')}"
+    for theirs, ours in _WORDS:
+        text = text.replace(theirs, ours)
+    return f"this is not an expression: {text[:160].rstrip()}"
+
+
+def _meant(text: str, offset: int) -> str:
+    """What is written here in place of what other languages have."""
+    for pattern, hint in _ELSEWHERE:
+        if pattern.match(text, offset):
+            return hint
+    return _NEGATION[1] if _NEGATION[0].match(text[:offset]) else ""
 
 
 def _check_names(program: cel.Program, tokens: list[Token], sketch: Sketch) -> None:

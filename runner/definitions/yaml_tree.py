@@ -239,7 +239,8 @@ class _Reader:
             self._unknown_tag(event)
 
     def _unknown_tag(self, event: Event) -> None:
-        self._complain(event, Code.UNKNOWN_TAG, "only the tags of YAML's core are known")
+        hint = "put a text that begins with ! in quotes" if isinstance(event, ScalarEvent) else ""
+        self._complain(event, Code.UNKNOWN_TAG, "only the tags of YAML's core are known", hint=hint)
 
     def _sequence(self, event: SequenceStartEvent, depth: int) -> Sequence:
         items = []
@@ -271,8 +272,8 @@ class _Reader:
             )
         )
 
-    def _complain(self, event: Event, code: Code, message: str) -> None:
-        self.problems.append(self._source.problem(code, message, at=_place(event)))
+    def _complain(self, event: Event, code: Code, message: str, *, hint: str = "") -> None:
+        self.problems.append(self._source.problem(code, message, at=_place(event), hint=hint))
 
 
 def _place(event: Event) -> tuple[int, int]:

@@ -62,4 +62,5 @@ class Approving:
         verdict = self._authority.decide(attempt, turn.lineage)
         if verdict.effect is not Effect.ALLOW:
             why = verdict.reason or f"a policy says {verdict.effect.value}"
-            raise NotPermitted(f"approval {approval.id!r} is not yours to answer: {why}")
+            hint = " (nobody was named; --principal says who answers)" if principal is None else ""
+            raise NotPermitted(f"approval {approval.id!r} is not yours to answer: {why}{hint}")

@@ -1,6 +1,7 @@
 """Approvals at the command line and in the Python API."""
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from threading import Thread
@@ -9,7 +10,7 @@ import pytest
 from typing_extensions import override
 
 from runner import Runner
-from runner.cli.asker import Asker, looking
+from runner.cli.asker import Asker, looking, read_line
 from runner.cli.live import PeopleView, view_for
 from runner.core.approvals import Answer, Approval
 from runner.core.authorization import Attempt, Effect, Verdict
@@ -250,6 +251,15 @@ def test_ps_and_show_say_that_a_turn_asks(desk: Desk) -> None:
     assert [each["id"] for each in document["approvals"]] == [approval.id]
 
 
+def test_a_timeline_leaves_out_what_an_event_does_not_say(desk: Desk) -> None:
+    turn, approval = desk.ask()
+    desk.program.run("approve", approval.id)
+
+    shown = desk.program.run("show", turn.id).out
+
+    assert ("approval.answered" in shown, "=null" in shown) == (True, False)
+
+
 def test_reconcile_says_what_nobody_answered_in_time(desk: Desk) -> None:
     desk.authority.layers["operator"] = _soon(saying(Effect.ASK, tool="refund"))
     turn, _approval = desk.ask()
@@ -280,7 +290,7 @@ class Typist:
         self._lines = list(lines)
         self.prompts: list[str] = []
 
-    def __call__(self, prompt: str) -> str:
+    def __call__(self, prompt: str, *, is_over: Callable[[], bool]) -> str:
         self.prompts.append(prompt)
         if not self._lines:
             raise EOFError
@@ -369,15 +379,52 @@ def test_somebody_elses_answer_and_a_policy_that_forbids_ours_are_told(
 
     class Slow(Typist):
         @override
-        def __call__(self, prompt: str) -> str:
+        def __call__(self, prompt: str, *, is_over: Callable[[], bool]) -> str:
             runner.deny(approval.id)
-            return super().__call__(prompt)
+            return super().__call__(prompt, is_over=is_over)
 
     ask_at_terminal(runner, turn, Slow("y"))
 
     assert f"approval '{approval.id}' was denied before" in capsys.readouterr().err
     with pytest.raises(ApprovalAnswered):
         runner.approve(approval.id)
+
+
+def test_a_question_at_a_terminal_ends_when_somebody_elsewhere_has_answered_it(
+    desk: Desk, runner: Runner, capsys: pytest.CaptureFixture[str]
+) -> None:
+    turn, approval = desk.ask()
+    reading, writing = os.pipe()
+
+    class Nobody(Typist):
+        @override
+        def __call__(self, prompt: str, *, is_over: Callable[[], bool]) -> str:
+            self.prompts.append(prompt)
+            before = is_over()
+            runner.approve(approval.id)
+            assert (before, is_over()) == (False, True)
+            with os.fdopen(reading) as silent:
+                return read_line(prompt, silent, is_over=is_over)
+
+    typist = Nobody()
+    ask_at_terminal(runner, turn, typist)
+    os.close(writing)
+
+    assert typist.prompts == ["  approve? [y/n] "]
+    assert f'approval {approval.id} is approved by {{"user":"ada"}}' in capsys.readouterr().err
+
+
+def test_a_line_is_read_as_it_was_typed_and_the_end_of_lines_is_told() -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b" y \n")
+    os.close(writing)
+
+    with os.fdopen(reading) as source:
+        line = read_line("? ", source, is_over=lambda: False)
+        with pytest.raises(EOFError):
+            read_line("? ", source, is_over=lambda: False)
+
+    assert line == "y"
 
 
 def test_without_a_terminal_it_only_looks(runner: Runner) -> None:

@@ -114,7 +114,8 @@ def test_a_contributor_that_fails_is_named_and_one_that_may_be_skipped_is_told(
     skipped = desk.run("preview", "desk", "Answer.", "--context", '{"account_id": 7}')
 
     assert failed.code == 1
-    assert "'account' failed: the turn has no value 'context.account_id'" in failed.err
+    told = "'account' failed: the turn has no value 'context.account_id' (--context gives it)"
+    assert told in failed.err
     assert skipped.code == 0
     assert skipped.err == "left out: the contributor 'shift' failed: it raised KeyError\n"
 

@@ -51,7 +51,8 @@ def support(program: Program) -> Program:
 
 def explained(program: Program, *arguments: str) -> list[str]:
     done = program.run("policy", "explain", *arguments)
-    assert (done.code, done.err) == (0, "")
+    notices = [line for line in done.err.splitlines() if "has no tool" not in line]
+    assert (done.code, notices) == (0, [])
     return done.out.splitlines()
 
 
@@ -193,6 +194,7 @@ def test_a_function_that_denies_is_named(program: Program) -> None:
         (["--agent", "support"], 2, "name a tool with --tool"),
         (["--agent", "support", "--tool", "x", "--principal", "me"], 2, "--principal is not JSON"),
         (["--agent", "support", "--tool", "x", "--arguments", "[]"], 2, "--arguments wants a JSON"),
+        (["--agent", "support", "--action", "aprove"], 2, "'--action': 'aprove' is not one of"),
     ],
 )
 def test_a_question_that_cannot_be_answered_is_refused(
@@ -202,6 +204,23 @@ def test_a_question_that_cannot_be_answered_is_refused(
 
     assert done.code == code
     assert told in done.err
+
+
+def test_that_the_agent_has_no_such_tool_is_said_beside_the_explanation(support: Program) -> None:
+    def said(*arguments: str) -> str:
+        return support.run("policy", "explain", *arguments).err
+
+    unknown = said("--agent", "support", "--tool", "helpre")
+    none = said("--agent", "hello", "--tool", "helper")
+    known = [
+        said("--agent", "support", "--tool", tool)
+        for tool in ("helper", "wait_for", "tell", "hand_over", "load_skill")
+    ]
+
+    assert unknown.startswith("the agent 'support' has no tool 'helpre'; it has hand_over, hello")
+    assert none == "the agent 'hello' has no tool 'helper'; it has none\n"
+    assert known == [""] * 5
+    assert not said("--agent", "support", "--action", "cancel")
 
 
 def test_policies_that_are_wrong_are_not_explained(support: Program) -> None:

@@ -539,6 +539,17 @@ def test_an_unknown_approval_cannot_be_answered(store: Store) -> None:
         store.approvals.answer(ApprovalId("appr_0"), Answer.DENIED, principal=None, reason=None)
 
 
+def test_an_answer_of_nobody_that_is_refused_says_how_to_be_somebody(store: Store) -> None:
+    authority = asking(action="tool")
+    bench, _tool, _client = refunding(store, authority)
+    bench.run()
+    [approval] = open_approvals(bench)
+    authority.layers["tester"] = saying(Effect.DENY, "tester", action="approve")
+
+    with pytest.raises(NotPermitted, match="says deny \\(nobody was named; --principal says who"):
+        bench.approving.answer(approval.id, Answer.APPROVED, principal=None)
+
+
 @pytest.mark.parametrize("effect", [Effect.DENY, Effect.ASK])
 def test_only_who_may_answers(store: Store, effect: Effect) -> None:
     authority = asking(action="tool")

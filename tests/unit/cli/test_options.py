@@ -17,7 +17,7 @@ def test_json_is_read_in_place_or_from_a_file(tmp_path: Path) -> None:
 
 
 def test_text_that_is_no_json_is_refused_with_its_place() -> None:
-    with pytest.raises(UsageError, match=r"--input is not JSON: .* at line 1, column 2"):
+    with pytest.raises(UsageError, match=r"--input is not JSON: .* at line 1, column 2; write it"):
         read_json("--input", "{a: 1}")
 
 

@@ -86,6 +86,29 @@ def test_what_is_no_condition_is_told_at_its_place(
     assert offset is None or caught.value.offset == offset
 
 
+@pytest.mark.parametrize(
+    ("text", "told", "hint"),
+    [
+        ("agent == 'a' and true", "it does not go on with 'and'", "write && for and"),
+        ("agent == 'a' OR true", "it does not go on with 'OR'", "write || for or"),
+        ("true && not false", "", "write ! for not"),
+        ("agent = 'a'", "it cannot be read from '= '", "write == to compare"),
+        ("true & false", "it cannot be read from '& '", "write && for and"),
+        ("true | false", "it cannot be read from '| '", "write || for or"),
+        ("agent is 'a'", "it does not go on with 'is'", "write == to compare"),
+        ("agent ==", "something is missing at its end", ""),
+        ("true)", "it does not go on with ')'", ""),
+    ],
+)
+def test_what_other_languages_write_has_a_hint_and_is_told_in_plain_words(
+    text: str, told: str, hint: str
+) -> None:
+    with pytest.raises(BadCondition) as caught:
+        compiled(text)
+
+    assert (told in str(caught.value), caught.value.hint) == (True, hint)
+
+
 def test_a_misspelt_name_has_a_hint() -> None:
     with pytest.raises(BadCondition) as name:
         compiled("argument.x")

@@ -176,3 +176,11 @@ def test_a_scalar_knows_where_it_ends() -> None:
 
     assert isinstance(node, Scalar)
     assert (node.end_line, node.end_column) == (1, 9)
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [("a: !has(b)", "put a text that begins with ! in quotes"), ("a: !set {b: 1}", "")],
+)
+def test_a_text_that_was_read_as_a_tag_has_a_hint(text: str, hint: str) -> None:
+    assert [problem.hint for problem in read(text).problems] == [hint]
