@@ -111,6 +111,7 @@ def test_no_condition_lifts_what_another_rule_denies(attempt: Attempt) -> None:
 @settings(max_examples=100, deadline=None)
 def test_a_rule_for_other_tools_changes_nothing(attempt: Attempt, word: str) -> None:
     foreign = {"effect": word, "tools": ("nobodys_tool",), "when": "arguments.amount > 1"}
-    mine = {"effect": "ask", "name": "mine"}
+    # It speaks of all that may be attempted: a rule that allows makes a list of what is allowed.
+    mine = {"effect": "ask", "name": "mine", "actions": tuple(Action)}
 
     assert decide(attempt, [layer(mine, foreign)]) == decide(attempt, [layer(mine)])
