@@ -1,9 +1,8 @@
 """Calls that people have to approve first."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
+from functools import partial
 
 import pytest
 
@@ -39,6 +38,7 @@ from tests.integration.engine.asking import (
     policing,
 )
 from tests.integration.engine.bench import Bench
+from tests.racing import race, unless
 from tests.store_helpers import expire_approval
 
 REFUND: JsonObject = {"amount": 250, "to": "Ms Grün"}
@@ -572,20 +572,13 @@ def test_of_many_that_answer_at_once_one_does(store: Store) -> None:
     bench, tool, _client = refunding(store, asking(tool="refund"))
     turn = bench.run()
     [approval] = open_approvals(bench)
-    barrier = Barrier(20)
+    given = [Answer.APPROVED if number % 2 else Answer.DENIED for number in range(20)]
+    answer = partial(bench.approving.answer, approval.id, principal=ADA)
 
-    def answer(number: int) -> Answer | None:
-        given = Answer.APPROVED if number % 2 else Answer.DENIED
-        barrier.wait(timeout=60)
-        try:
-            said = bench.approving.answer(approval.id, given, principal={"user": number})
-        except ApprovalAnswered:
-            return None
-        return said.answer
-
-    with ThreadPoolExecutor(20) as pool:
-        answers = [each for each in pool.map(answer, range(20)) if each is not None]
+    done = race([unless(ApprovalAnswered, partial(answer, each)) for each in given])
     bench.work_off()
+
+    answers = [each for each, is_kept in zip(given, done, strict=True) if is_kept]
 
     assert len(answers) == 1
     assert len(tool.calls) == (answers == [Answer.APPROVED])
@@ -602,13 +595,12 @@ def test_two_approvals_answered_at_the_same_moment_always_let_the_turn_go_on(
     tool = FakeTool("act")
     client = FakeClient(lambda request: _two_calls_then_done(request.messages[-1].role))
     bench = Bench(store, make_agent(client, tool), policing=policing(asking(tool="act")))
-    with ThreadPoolExecutor(2) as pool:
-        for _ in range(10):
-            turn = bench.run()
-            list(pool.map(lambda approval: approve(bench, approval), open_approvals(bench)))
-            bench.work_off()
+    for _ in range(10):
+        turn = bench.run()
+        race([partial(approve, bench, approval) for approval in open_approvals(bench)])
+        bench.work_off()
 
-            assert bench.read(turn.id).result == "Done."
+        assert bench.read(turn.id).result == "Done."
 
     assert len(tool.calls) == 20
 

@@ -1,13 +1,11 @@
 """Many at once: children of one parent, and senders of one message."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
-from threading import Barrier
+from functools import partial
 
 import pytest
 
-from runner.core.coordination import Delivery
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Role
 from runner.core.model import ModelRequest, ModelResponse
@@ -20,6 +18,7 @@ from tests.fakes.agents import make_agent
 from tests.fakes.client import FakeClient, calls, says
 from tests.integration.engine.bench import Bench
 from tests.integration.engine.trees import make_parent
+from tests.racing import race
 from tests.store_helpers import counting
 
 _THREADS = 8
@@ -84,12 +83,15 @@ def test_a_message_that_many_deliver_at_once_arrives_once(store: Store) -> None:
     bench = Bench(store, make_agent(FakeClient(says("Done."))))
     turn = bench.run()
 
-    delivered = at_once(
-        20,
-        lambda: bench.courier.send(
-            key="k", sender=None, destination=turn.conversation_id, text="Hello."
-        ),
+    send = partial(
+        bench.courier.send,
+        key="k",
+        sender=None,
+        destination=turn.conversation_id,
+        text="Hello.",
     )
+
+    delivered = race([send] * 20)
     bench.work_off()
 
     [stored] = store.deliveries.inbox(turn.conversation_id)
@@ -97,15 +99,3 @@ def test_a_message_that_many_deliver_at_once_arrives_once(store: Store) -> None:
     assert bench.read(stored.turn_id).status is TurnStatus.COMPLETED
     said = [message.role for message in bench.messages(turn)]
     assert said.count(Role.USER) == said.count(Role.ASSISTANT) == 2
-
-
-def at_once(number: int, act: Callable[[], Delivery]) -> list[Delivery]:
-    """Do the same in many threads that begin together."""
-    barrier = Barrier(number)
-
-    def begin(_: int) -> Delivery:
-        barrier.wait(timeout=timedelta(minutes=1).total_seconds())
-        return act()
-
-    with ThreadPoolExecutor(number) as pool:
-        return list(pool.map(begin, range(number)))

@@ -1,10 +1,9 @@
 """Questions that are stored with a step, and answered once."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from threading import Barrier
+from functools import partial
 
 import pytest
 
@@ -28,6 +27,7 @@ from tests.integration.store.builders import (
     waiting_for,
 )
 from tests.integration.store.questions import QUESTION, ask, asking
+from tests.racing import race, unless
 from tests.store_helpers import counting, expire_approval, pass_deadline
 
 
@@ -282,20 +282,12 @@ def test_a_turn_that_was_not_woken_by_its_answer_is_found(
 def test_one_of_many_answers_at_the_same_moment_is_kept(store: Store) -> None:
     turn = ask(store)
     [approval] = store.views.approvals(ApprovalFilter())
-    barrier = Barrier(8)
+    answers = [(Answer.APPROVED, Answer.DENIED)[number % 2] for number in range(8)]
+    give = partial(store.approvals.answer, approval.id, principal=None, reason=None)
 
-    def give(number: int) -> Answer | None:
-        given = (Answer.APPROVED, Answer.DENIED)[number % 2]
-        barrier.wait(timeout=60)
-        try:
-            store.approvals.answer(approval.id, given, principal={"n": number}, reason=None)
-        except ApprovalAnswered:
-            return None
-        return given
+    done = race([unless(ApprovalAnswered, partial(give, each)) for each in answers])
 
-    with ThreadPoolExecutor(8) as pool:
-        given = [each for each in pool.map(give, range(8)) if each is not None]
-
+    given = [each for each, is_kept in zip(answers, done, strict=True) if is_kept]
     assert given == [store.views.approval(approval.id).answer]
     assert store.views.turn(turn.id).open_approvals == 0
 
@@ -314,21 +306,9 @@ def test_answers_and_controls_at_the_same_moment_leave_the_turn_pending_and_coun
 ) -> None:
     turn = ask(store, questions=2)
     [first, _second] = store.views.approvals(ApprovalFilter())
-    barrier = Barrier(2)
+    deny = partial(store.approvals.answer, first.id, Answer.DENIED, principal=None, reason=None)
 
-    def begin(act: Callable[[], object]) -> None:
-        barrier.wait(timeout=60)
-        try:
-            act()
-        except ApprovalAnswered:
-            """The other came first."""
-
-    with ThreadPoolExecutor(2) as pool:
-        acts = [
-            lambda: store.approvals.answer(first.id, Answer.DENIED, principal=None, reason=None),
-            lambda: answer_it(store, turn),
-        ]
-        list(pool.map(begin, acts))
+    race([unless(ApprovalAnswered, act) for act in (deny, partial(answer_it, store, turn))])
 
     now = store.views.turn(turn.id)
     assert now.status is TurnStatus.PENDING

@@ -1,7 +1,6 @@
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
+from functools import partial
 
 import pytest
 
@@ -11,6 +10,7 @@ from runner.core.records import Claim
 from runner.core.states import TurnStatus
 from runner.store.store import Store
 from tests.integration.store.builders import ADA, BOB, LEASE, add, claim, kinds, step
+from tests.racing import race
 from tests.store_helpers import counting
 
 Mark = Callable[[str], None]
@@ -38,15 +38,11 @@ def test_a_turn_is_claimed_once(store: Store) -> None:
 def test_of_many_workers_one_claims_a_turn(store: Store) -> None:
     """Two claimers: both saw the turn pending, and one changes no row."""
     turn = add(store)
-    start = Barrier(8)
+    workers = [WorkerId(f"worker_{number}") for number in range(8)]
 
-    def try_it(number: int) -> bool:
-        start.wait()
-        worker_id = WorkerId(f"worker_{number}")
-        return store.journal.claim(turn.id, worker_id, lease=LEASE) is not None
+    claims = race([partial(store.journal.claim, turn.id, each, lease=LEASE) for each in workers])
 
-    with ThreadPoolExecutor(8) as pool:
-        assert sum(pool.map(try_it, range(8))) == 1
+    assert sum(claimed is not None for claimed in claims) == 1
 
 
 def test_an_unknown_turn_is_not_claimed(store: Store) -> None:

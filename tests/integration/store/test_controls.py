@@ -1,9 +1,8 @@
 """People who cancel, pause and resume turns, at any moment and with whatever is below them."""
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from threading import Barrier
+from functools import partial
 
 import pytest
 from sqlalchemy import Connection, text
@@ -28,6 +27,7 @@ from tests.integration.store.builders import (
     step,
     waiting_for,
 )
+from tests.racing import Act, race, unless
 
 Mark = Callable[[str], None]
 
@@ -262,22 +262,11 @@ def test_a_control_reaches_what_is_launched_at_the_same_moment(store: Store, con
     for _ in range(30):
         parent = claim(store, add(store, limits=limits))
         write = launching(parent, [child_of(parent.turn) for _ in range(3)])
-        barrier = Barrier(2)
+        launch = unless(ClaimLost, partial(store.journal.commit, write))
+        act = partial(getattr(store.controls, control), parent.turn.id, reach=CASCADE)
+        both: list[Act] = [launch, act]
 
-        def launch() -> None:
-            barrier.wait()  # noqa: B023 - called within the round
-            try:
-                store.journal.commit(write)  # noqa: B023
-            except ClaimLost:
-                return
-
-        def act() -> None:
-            barrier.wait()  # noqa: B023
-            getattr(store.controls, control)(parent.turn.id, reach=CASCADE)  # noqa: B023
-
-        with ThreadPoolExecutor(2) as pool:
-            for future in (pool.submit(launch), pool.submit(act)):
-                future.result()
+        race(both)
 
         top, *below = store.views.tree(parent.turn.id)
         if control == "cancel":
@@ -293,26 +282,15 @@ def test_nothing_launched_by_the_way_escapes_a_cancel(store: Store) -> None:
     for _ in range(30):
         parent = claim(store, add(store, limits=limits))
         new = child_of(parent.turn)
-        barrier = Barrier(2)
+        launch = unless(InvalidMove, partial(store.intake.add, new))
+        cancel = partial(store.controls.cancel, parent.turn.id, reach=CASCADE)
 
-        def launch() -> bool:
-            barrier.wait()  # noqa: B023 - called within the round
-            try:
-                store.intake.add(new)  # noqa: B023
-            except InvalidMove:
-                return False
-            return True
+        both: list[Act] = [launch, cancel]
 
-        def cancel() -> None:
-            barrier.wait()  # noqa: B023
-            store.controls.cancel(parent.turn.id, reach=CASCADE)  # noqa: B023
-
-        with ThreadPoolExecutor(2) as pool:
-            launched = pool.submit(launch)
-            pool.submit(cancel).result()
+        launched, _ = race(both)
 
         below = store.views.tree(parent.turn.id)[1:]
-        assert [turn.status for turn in below] == ([CANCELLED] if launched.result() else [])
+        assert [turn.status for turn in below] == ([CANCELLED] if launched else [])
 
 
 @pytest.mark.parametrize("status", [PENDING, WAITING])
@@ -564,14 +542,12 @@ def test_controls_race_with_workers_and_ends_without_leaving_a_turn_behind(store
     for _ in range(5):
         parent, children = family(store)
         acts = [
-            lambda: store.controls.pause(parent.turn.id, reach=CASCADE),  # noqa: B023
-            lambda: store.controls.resume(parent.turn.id, reach=CASCADE),  # noqa: B023
-            lambda: store.controls.cancel(parent.turn.id, reach=CASCADE),  # noqa: B023
-            lambda: store.controls.cancel(children[2].id, reach=CASCADE),  # noqa: B023
+            partial(store.controls.pause, parent.turn.id, reach=CASCADE),
+            partial(store.controls.resume, parent.turn.id, reach=CASCADE),
+            partial(store.controls.cancel, parent.turn.id, reach=CASCADE),
+            partial(store.controls.cancel, children[2].id, reach=CASCADE),
         ]
-        with ThreadPoolExecutor(8) as pool:
-            for future in [pool.submit(act) for act in acts * 2]:
-                future.result()
+        race(acts * 2)
         store.controls.resume(parent.turn.id, reach=CASCADE)
         store.controls.cancel(parent.turn.id, reach=CASCADE)
 

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import timedelta
-from threading import Barrier
+from functools import partial
 
 import pytest
 
@@ -14,6 +14,7 @@ from runner.core.records import ClaimedTurn, StepWrite
 from runner.core.states import TurnStatus
 from runner.store.store import Store
 from tests.integration.store.builders import add, claim, kinds, new_turn, step
+from tests.racing import race, unless
 from tests.store_helpers import pass_deadline
 
 COMPLETED = TurnStatus.COMPLETED
@@ -143,26 +144,10 @@ def test_an_end_and_an_input_at_the_same_moment_lose_nothing(store: Store) -> No
     for _ in range(50):
         claimed = claim(store, add(store))
         write = step(claimed, status=COMPLETED)
-        barrier = Barrier(2)
+        finish = partial(store.journal.commit, write)
+        steer = partial(store.controls.steer, claimed.turn.id, key="a", text="Go.")
 
-        def finish() -> bool:
-            barrier.wait()  # noqa: B023 - called within the round
-            try:
-                store.journal.commit(write)  # noqa: B023
-            except InputsArrived:
-                return False
-            return True
-
-        def steer() -> bool:
-            barrier.wait()  # noqa: B023
-            try:
-                store.controls.steer(claimed.turn.id, key="a", text="Go.")  # noqa: B023
-            except InvalidMove:
-                return False
-            return True
-
-        with ThreadPoolExecutor(2) as pool:
-            outcomes = [future.result() for future in (pool.submit(finish), pool.submit(steer))]
+        outcomes = race([unless(InputsArrived, finish), unless(InvalidMove, steer)])
 
         assert sorted(outcomes) == [False, True]
 

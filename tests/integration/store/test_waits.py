@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
-from threading import Barrier
 
 import pytest
 
@@ -29,6 +29,7 @@ from tests.integration.store.builders import (
     step,
     waiting_for,
 )
+from tests.racing import race, unless
 from tests.store_helpers import counting, pass_deadline
 
 PREPARED, PENDING, RUNNING = TurnStatus.PREPARED, TurnStatus.PENDING, TurnStatus.RUNNING
@@ -344,19 +345,8 @@ ROUNDS = 100
 
 def opposite(store: Store, pairs: list[tuple[ClaimedTurn, Turn]]) -> list[bool]:
     """Let two turns begin to wait at the same moment, and say which of them could."""
-    barrier = Barrier(len(pairs))
-
-    def attempt(pair: tuple[ClaimedTurn, Turn]) -> bool:
-        write = waiting_for(pair[0], pair[1])
-        barrier.wait()
-        try:
-            store.journal.commit(write)
-        except WaitCycle:
-            return False
-        return True
-
-    with ThreadPoolExecutor(len(pairs)) as pool:
-        return list(pool.map(attempt, pairs))
+    writes = [waiting_for(waiter, awaited) for waiter, awaited in pairs]
+    return race([unless(WaitCycle, partial(store.journal.commit, write)) for write in writes])
 
 
 def two_turns(store: Store) -> list[tuple[ClaimedTurn, Turn]]:
@@ -386,14 +376,8 @@ def test_a_turn_that_ends_while_another_begins_to_wait_for_it_is_not_missed(stor
     for _ in range(ROUNDS):
         waiter, awaited = claim(store, add(store)), claim(store, add(store))
         writes = [waiting_for(waiter, awaited.turn), step(awaited, status=COMPLETED)]
-        barrier = Barrier(2)
 
-        def commit(number: int) -> None:
-            barrier.wait()  # noqa: B023 - called within the round
-            store.journal.commit(writes[number])  # noqa: B023
-
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(commit, range(2)))
+        race([partial(store.journal.commit, write) for write in writes])
 
         turn = store.views.turn(waiter.turn.id)
         assert (turn.status, turn.open_waits) == (PENDING, 0)
@@ -421,25 +405,9 @@ def test_a_submission_and_a_wait_for_the_same_turn_close_no_circle(store: Store)
         waiter = claim(store, add(store))
         prepared = add(store, waiter.turn.conversation_id, status=PREPARED)
         write = waiting_for(waiter, prepared)
-        barrier = Barrier(2)
+        submit = partial(store.intake.submit, prepared.id, timeout=TIMEOUT)
+        begin = partial(store.journal.commit, write)
 
-        def submit() -> bool:
-            barrier.wait()  # noqa: B023 - called within the round
-            try:
-                store.intake.submit(prepared.id, timeout=TIMEOUT)  # noqa: B023
-            except WaitCycle:
-                return False
-            return True
-
-        def begin() -> bool:
-            barrier.wait()  # noqa: B023
-            try:
-                store.journal.commit(write)  # noqa: B023
-            except WaitCycle:
-                return False
-            return True
-
-        with ThreadPoolExecutor(2) as pool:
-            outcomes = [future.result() for future in (pool.submit(submit), pool.submit(begin))]
+        outcomes = race([unless(WaitCycle, act) for act in (submit, begin)])
 
         assert sorted(outcomes) == [False, True]
