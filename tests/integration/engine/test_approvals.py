@@ -8,27 +8,22 @@ import pytest
 
 from runner.core.approvals import Answer
 from runner.core.authorization import Action, Attempt, Effect, Verdict
-from runner.core.coordination import Reach
 from runner.core.errors import ApprovalAnswered, NotFound, NotPermitted
 from runner.core.ids import ApprovalId
 from runner.core.jsonvalue import JsonObject
 from runner.core.messages import Role
 from runner.core.model import ModelResponse
-from runner.core.ports import ApprovalFilter
-from runner.core.records import StepWrite, Turn
 from runner.core.states import ExecutionStatus, TurnStatus
-from runner.core.tooling import Recovery, ToolContext, ToolRules
+from runner.core.tooling import ToolContext
 from runner.definitions.snapshot import ResolvedLimits
 from runner.store.database import Database
 from runner.store.store import Store
 from tests.fakes.agents import make_agent
 from tests.fakes.authority import FakeAuthority, saying
 from tests.fakes.client import FakeClient, calls, says
-from tests.fakes.journal import MortalJournal
 from tests.fakes.tool import FakeTool
 from tests.integration.engine.asking import (
     ADA,
-    answer_all,
     approve,
     asking,
     assert_answered,
@@ -38,17 +33,9 @@ from tests.integration.engine.asking import (
     policing,
 )
 from tests.integration.engine.bench import Bench
+from tests.integration.engine.refunds import REFUND, refunding
 from tests.racing import race, unless
 from tests.store_helpers import expire_approval
-
-REFUND: JsonObject = {"amount": 250, "to": "Ms Grün"}
-
-
-def refunding(store: Store, authority: FakeAuthority) -> tuple[Bench, FakeTool, FakeClient]:
-    """A bench whose agent refunds once."""
-    tool = FakeTool("refund")
-    client = FakeClient(calls(("refund", REFUND)), says("Done."))
-    return Bench(store, make_agent(client, tool), policing=policing(authority)), tool, client
 
 
 def test_an_asked_call_waits_without_a_worker_and_nothing_of_it_happens(store: Store) -> None:
@@ -196,338 +183,6 @@ def test_answers_that_come_together_are_acted_on_together(
 
     assert bench.read(turn.id).result == "Done."
     assert len(tool.calls) == answers.count(approve)
-
-
-@pytest.mark.parametrize(
-    ("wanted", "said"),
-    [
-        pytest.param(("act", {}), "'n' is missing", id="invalid-arguments"),
-        pytest.param(("atc", {"n": 1}), "did you mean 'act'", id="unknown-tool"),
-        pytest.param(("act", {"n": 2}), "max_tool_executions_by_name.act allows 1", id="no-room"),
-    ],
-)
-def test_nobody_is_asked_about_a_call_that_could_not_be_made_anyway(
-    store: Store, wanted: tuple[str, JsonObject], said: str
-) -> None:
-    authority = FakeAuthority()
-    client = FakeClient(calls(("act", {"n": 1})), calls(wanted, prefix="b"), says("Done."))
-    tool = FakeTool("act", lambda _arguments, _context: authority.say(Effect.ASK), requires=("n",))
-    limits = ResolvedLimits(max_tool_executions_by_name={"act": 1})
-    bench = Bench(store, make_agent(client, tool, limits=limits), policing=policing(authority))
-
-    turn = bench.run()
-
-    assert turn.result == "Done."
-    assert bench.executions(turn)[1].status is ExecutionStatus.REFUSED
-    assert said in str(bench.results(turn)[1].content["error"])
-    assert store.views.approvals(ApprovalFilter(answered=True)) == []
-
-
-def test_a_call_that_a_policy_denies_has_no_effect_and_counts_against_no_limit(
-    store: Store,
-) -> None:
-    authority = FakeAuthority()
-    authority.say(Effect.DENY, tool="refund")
-    bench, tool, client = refunding(store, authority)
-
-    turn = bench.run()
-
-    assert (turn.result, turn.tool_executions, tool.calls) == ("Done.", 0, [])
-    assert "denied by policy: operator says deny" in str(client.requests[-1].messages[-1].parts)
-    [decided] = events(bench, turn, "policy.decided")
-    assert decided.body == {
-        "action": "tool",
-        "tool": "refund",
-        "execution_id": bench.executions(turn)[0].id,
-        "effect": "deny",
-        "policy": "operator-policy",
-        "rule": "rule 1",
-        "source": "policies.yaml:3",
-        "layer": "operator",
-        "reason": "operator says deny",
-    }
-
-
-def test_without_policies_no_decision_is_recorded(store: Store) -> None:
-    bench, tool, _client = refunding(store, FakeAuthority())
-
-    turn = bench.run()
-
-    assert len(tool.calls) == 1
-    assert events(bench, turn, "policy.decided") == []
-
-
-def test_what_a_policy_allows_is_recorded_with_what_it_leads_to(store: Store) -> None:
-    authority = FakeAuthority()
-    authority.say(Effect.ALLOW, tool="refund")
-    bench, _tool, _client = refunding(store, authority)
-
-    turn = bench.run()
-
-    [decided] = events(bench, turn, "policy.decided")
-    assert decided.body["effect"] == "allow"
-
-
-def test_a_policy_revoked_while_the_call_was_asked_about_denies(store: Store) -> None:
-    authority = asking(tool="refund")
-    bench, tool, _client = refunding(store, authority)
-    turn = bench.run()
-    [approval] = open_approvals(bench)
-    approve(bench, approval)
-
-    authority.say(Effect.DENY, tool="refund")
-    bench.work_off()
-
-    assert tool.calls == []
-    assert bench.executions(turn)[0].status is ExecutionStatus.REFUSED
-    assert bench.read(turn.id).result == "Done."
-
-
-def test_a_policy_revoked_while_the_turn_was_queued_denies(store: Store) -> None:
-    authority = FakeAuthority()
-    bench, tool, _client = refunding(store, authority)
-    turn = bench.submit()
-
-    authority.say(Effect.DENY, tool="refund")
-    bench.work_on(turn)
-
-    assert tool.calls == []
-
-
-def test_a_policy_revoked_between_a_mark_and_the_effect_denies_what_another_claim_would_begin(
-    store: Store,
-) -> None:
-    """A slice that is over right after the mark hands the call back unbegun."""
-    authority = FakeAuthority()
-    tool = FakeTool("refund")
-    client = FakeClient(calls(("refund", REFUND)), says("Done."))
-    bench = Bench(
-        store,
-        make_agent(client, tool),
-        slice_length=timedelta(microseconds=1),
-        policing=policing(authority),
-    )
-    turn = bench.run()
-    [run] = bench.executions(turn)
-    assert (run.status, turn.status) == (ExecutionStatus.READY, TurnStatus.PENDING)
-
-    authority.say(Effect.DENY, tool="refund")
-    bench.work_off()
-
-    assert tool.calls == []
-    assert bench.executions(turn)[0].status is ExecutionStatus.REFUSED
-    assert bench.read(turn.id).tool_executions == 0
-    assert bench.read(turn.id).use.tool_executions == 0
-
-
-def test_a_replay_safe_call_is_checked_again_before_it_runs_again(
-    store: Store, expire_lease: Callable[[str], None]
-) -> None:
-    authority = FakeAuthority()
-    rules = ToolRules(recovery=Recovery.REPLAY_SAFE)
-    tool = FakeTool("refund", rules=rules)
-    client = FakeClient(calls(("refund", REFUND)), says("Done."))
-    agent = make_agent(client, tool)
-    journal = MortalJournal(store.journal, number=2, before=True)
-    first = Bench(store, agent, journal=journal, policing=policing(authority))
-    second = Bench(store, agent, policing=policing(authority))
-    turn = first.submit()
-    first.die_on(turn)
-    expire_lease(turn.id)
-    store.sweeps.release_expired(limit=10)
-
-    authority.say(Effect.DENY, tool="refund")
-    second.work_off()
-
-    assert len(tool.calls) == 1
-    [run] = second.executions(turn)
-    assert run.status is ExecutionStatus.INTERRUPTED
-    said = str(second.results(turn)[0].content)
-    assert "denied by policy: operator says deny; an earlier attempt died" in said
-
-
-def test_a_replay_safe_call_that_is_asked_about_later_runs_again_once_approved(
-    store: Store, expire_lease: Callable[[str], None]
-) -> None:
-    authority = FakeAuthority()
-    tool = FakeTool("refund", rules=ToolRules(recovery=Recovery.REPLAY_SAFE))
-    client = FakeClient(calls(("refund", REFUND)), says("Done."))
-    agent = make_agent(client, tool)
-    journal = MortalJournal(store.journal, number=2, before=True)
-    first = Bench(store, agent, journal=journal, policing=policing(authority))
-    second = Bench(store, agent, policing=policing(authority))
-    turn = first.submit()
-    first.die_on(turn)
-    expire_lease(turn.id)
-    store.sweeps.release_expired(limit=10)
-
-    authority.say(Effect.ASK, tool="refund")
-    second.work_off()
-    assert second.read(turn.id).use.tool_executions == 0
-    answer_all(second)
-
-    assert len(tool.calls) == 2
-    assert len(set(tool.keys)) == 1
-    assert second.read(turn.id).use.tool_executions == 1
-    assert second.read(turn.id).result == "Done."
-
-
-def test_a_terminal_tool_withdraws_what_is_still_asked(store: Store) -> None:
-    tool = FakeTool("act")
-    finish = FakeTool("finish", rules=ToolRules(terminal=True))
-    client = FakeClient(calls(("act", {}), ("finish", {})))
-    bench = Bench(store, make_agent(client, tool, finish), policing=policing(asking(tool="act")))
-
-    turn = bench.run()
-
-    assert turn.status is TurnStatus.COMPLETED
-    [approval] = store.views.approvals(ApprovalFilter(answered=True))
-    assert approval.answer is Answer.WITHDRAWN
-    assert [run.status for run in bench.executions(turn)] == [
-        ExecutionStatus.SKIPPED,
-        ExecutionStatus.COMPLETED,
-    ]
-    assert_answered(bench.messages(turn))
-    with pytest.raises(ApprovalAnswered, match="was withdrawn"):
-        approve(bench, approval)
-
-
-def steer(bench: Bench, turn: Turn) -> None:
-    bench.control.steer(turn.id, key="k", text="Leave it.")
-
-
-def cancel(bench: Bench, turn: Turn) -> None:
-    bench.control.cancel(turn.id, reach=Reach.CASCADE)
-
-
-@pytest.mark.parametrize(
-    ("act", "status"),
-    [
-        pytest.param(steer, TurnStatus.COMPLETED, id="steer"),
-        pytest.param(cancel, TurnStatus.CANCELLED, id="cancel"),
-    ],
-)
-def test_a_turn_that_is_redirected_or_ended_withdraws_what_it_asks(
-    store: Store, act: Callable[[Bench, Turn], None], status: TurnStatus
-) -> None:
-    bench, tool, _client = refunding(store, asking(tool="refund"))
-    turn = bench.run()
-
-    act(bench, turn)
-    bench.work_off()
-
-    assert bench.read(turn.id).status is status
-    assert tool.calls == []
-    [approval] = store.views.approvals(ApprovalFilter(answered=True))
-    assert approval.answer is Answer.WITHDRAWN
-    assert bench.executions(turn)[0].status is ExecutionStatus.SKIPPED
-    assert_answered(bench.messages(turn))
-
-
-def test_a_turn_whose_time_is_over_withdraws_what_it_asks(
-    store: Store, pass_deadline: Callable[[str], None]
-) -> None:
-    bench, _tool, _client = refunding(store, asking(tool="refund"))
-    turn = bench.run()
-
-    pass_deadline(turn.id)
-    bench.sweeper.sweep(quiet=timedelta(0))
-    bench.work_off()
-
-    ended = bench.read(turn.id)
-    assert ended.error is not None
-    assert ended.error.code == "limit"
-    [approval] = store.views.approvals(ApprovalFilter(answered=True))
-    assert approval.answer is Answer.WITHDRAWN
-
-
-def test_an_answer_while_the_turn_is_paused_waits_until_it_is_resumed(store: Store) -> None:
-    bench, tool, _client = refunding(store, asking(tool="refund"))
-    turn = bench.run()
-    [approval] = open_approvals(bench)
-    bench.control.pause(turn.id, reach=Reach.RETAIN)
-
-    approve(bench, approval)
-    bench.work_off()
-    assert (bench.read(turn.id).status, tool.calls) == (TurnStatus.PAUSED, [])
-    bench.control.resume(turn.id, reach=Reach.RETAIN)
-    bench.work_off()
-
-    assert len(tool.calls) == 1
-    assert bench.read(turn.id).result == "Done."
-
-
-def test_a_turn_that_is_resumed_before_anybody_answered_waits_on(store: Store) -> None:
-    bench, tool, _client = refunding(store, asking(tool="refund"))
-    turn = bench.run()
-    bench.control.pause(turn.id, reach=Reach.RETAIN)
-
-    bench.control.resume(turn.id, reach=Reach.RETAIN)
-    bench.work_off()
-
-    assert (bench.read(turn.id).status, tool.calls) == (TurnStatus.WAITING, [])
-    answer_all(bench)
-    assert bench.read(turn.id).result == "Done."
-
-
-def test_an_answer_that_comes_while_the_turn_parks_is_not_lost(store: Store) -> None:
-    """It comes when the step that will wait for it has been put together."""
-    client = FakeClient(calls(("ask", {}), ("act", {})), says("Done."))
-    tool = FakeTool("ask")
-    journal = MortalJournal(store.journal)
-    agent = make_agent(client, tool, FakeTool("act"))
-    bench = Bench(store, agent, journal=journal, policing=policing(asking(tool="ask")))
-
-    def answer(write: StepWrite) -> None:
-        if write.turn.status is TurnStatus.WAITING and open_approvals(bench):
-            for approval in open_approvals(bench):
-                approve(bench, approval)
-
-    journal.on_commit = answer
-    turn = bench.run()
-
-    assert turn.status is TurnStatus.PENDING
-    bench.work_off()
-    assert len(tool.calls) == 1
-    assert bench.read(turn.id).result == "Done."
-
-
-def test_an_answer_that_comes_while_other_calls_run_is_acted_on_by_the_same_claim(
-    store: Store,
-) -> None:
-    def approve_now(_arguments: JsonObject, _context: ToolContext) -> object:
-        for approval in open_approvals(bench):
-            approve(bench, approval)
-        return "ok"
-
-    client = FakeClient(calls(("ask", {}), ("act", {}), ("act", {})), says("Done."))
-    tool = FakeTool("ask")
-    agent = make_agent(client, tool, FakeTool("act", approve_now))
-    bench = Bench(store, agent, policing=policing(asking(tool="ask")))
-
-    turn = bench.run()
-
-    assert (turn.result, turn.fence, len(tool.calls)) == ("Done.", 1, 1)
-    assert_answered(bench.messages(turn))
-
-
-def test_steering_that_comes_while_the_turn_parks_is_not_lost(store: Store) -> None:
-    client = FakeClient(calls(("ask", {}), ("act", {})), says("Done."))
-    journal = MortalJournal(store.journal)
-    agent = make_agent(client, FakeTool("ask"), FakeTool("act"))
-    bench = Bench(store, agent, journal=journal, policing=policing(asking(tool="ask")))
-
-    def tell(write: StepWrite) -> None:
-        if write.turn.status is TurnStatus.WAITING:
-            steer(bench, bench.read(write.turn.id))
-
-    journal.on_commit = tell
-    turn = bench.run()
-    bench.work_off()
-
-    assert bench.read(turn.id).status is TurnStatus.COMPLETED
-    [approval] = store.views.approvals(ApprovalFilter(answered=True))
-    assert approval.answer is Answer.WITHDRAWN
 
 
 def test_an_unknown_approval_cannot_be_answered(store: Store) -> None:
