@@ -4,6 +4,7 @@ from runner.bootstrap.given import Given
 from runner.bootstrap.guard import Guard
 from runner.bootstrap.wiring import Wiring
 from runner.core.authorization import Action
+from runner.core.errors import UsageError
 from runner.core.ids import ConversationId, TurnId
 from runner.core.jsonvalue import JsonObject, JsonValue
 from runner.core.records import ClaimedTurn, Shared, Turn, TurnKind
@@ -148,3 +149,10 @@ def _turn_ids(given: Given) -> tuple[TurnId, ...]:
 
 def _conversation_id(given: Given) -> ConversationId | None:
     return ConversationId(given.callback_to) if given.callback_to else None
+
+
+def said(text: str) -> str:
+    """Return a text that says something; providers take no other."""
+    if not text.strip():
+        raise UsageError("the text is empty")
+    return text

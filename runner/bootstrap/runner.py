@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from runner.bootstrap.conversation import Conversation
-from runner.bootstrap.desk import Desk
+from runner.bootstrap.desk import Desk, said
 from runner.bootstrap.given import Given
 from runner.bootstrap.guard import Guard
 from runner.bootstrap.listing import visible_approvals, visible_turns
@@ -84,8 +84,7 @@ class Runner:
             dispatcher=dispatcher,
             authority=authority,
         )
-        self._guard = Guard(self._wiring, principal)
-        self._desk = Desk(self._wiring, self._guard)
+        self._act_for(principal)
 
     def __enter__(self) -> Self:
         return self
@@ -105,8 +104,7 @@ class Runner:
     def acting_for(self, principal: JsonObject | None) -> "Runner":
         """Return a runner for somebody else that shares everything; only one is to be closed."""
         other = copy(self)
-        other._guard = Guard(self._wiring, principal)  # noqa: SLF001 - its own class
-        other._desk = Desk(self._wiring, other._guard)  # noqa: SLF001
+        other._act_for(principal)  # noqa: SLF001 - its own class
         return other
 
     @property
@@ -193,7 +191,7 @@ class Runner:
         agent: str,
         task: str,
         *,
-        input: JsonValue = None,  # noqa: A002
+        input: JsonValue = None,  # noqa: A002 - the word of the YAML key
         given: Given | None = None,
     ) -> Turn:
         """Run a task in this thread and return the ended turn, whatever its outcome."""
@@ -204,7 +202,7 @@ class Runner:
         agent: str,
         task: str,
         *,
-        input: JsonValue = None,  # noqa: A002
+        input: JsonValue = None,  # noqa: A002 - the word of the YAML key
         given: Given | None = None,
     ) -> Turn:
         """Store a task for any worker. It is safe once this returns, with the broker down too."""
@@ -319,7 +317,7 @@ class Runner:
         """
         self._guard.act(Action.STEER, TurnId(turn_id))
         key = key or new_input_id()
-        return self._wiring.control.steer(TurnId(turn_id), key=key, text=_said(text))
+        return self._wiring.control.steer(TurnId(turn_id), key=key, text=said(text))
 
     def approvals(self, which: ApprovalFilter | None = None) -> Sequence[Approval]:
         """Return the approvals that wait for an answer, those first that were asked first."""
@@ -351,7 +349,7 @@ class Runner:
             key=key or new_delivery_id(),
             sender=None,
             destination=ConversationId(conversation_id),
-            text=_said(text),
+            text=said(text),
         )
         self._wiring.aftermath.wake([delivery.turn_id])
         return delivery
@@ -387,13 +385,10 @@ class Runner:
             ApprovalId(approval_id), answer, principal=self._guard.principal, reason=reason
         )
 
+    def _act_for(self, principal: JsonObject | None) -> None:
+        self._guard = Guard(self._wiring, principal)
+        self._desk = Desk(self._wiring, self._guard)
+
     @property
     def _follower(self) -> Follower:
         return Follower(self._wiring.store.views, self._wiring.clock)
-
-
-def _said(text: str) -> str:
-    """Return a text that says something; providers take no other."""
-    if not text.strip():
-        raise UsageError("the text is empty")
-    return text

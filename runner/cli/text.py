@@ -17,6 +17,8 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u
 #: What JSON may hold as it is and a terminal, or a reader of lines, would not take as text.
 _UNSAFE_IN_JSON: Final = re.compile("[\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _SPACE: Final = re.compile(r"\s+")
+_MINUTE: Final = 60  #: Seconds.
+_WITH_TENTHS: Final = 10  #: Seconds, below which tenths are told.
 
 
 def plain(text: str) -> str:
@@ -74,9 +76,9 @@ def json_text(value: object, *, indent: int | None = None) -> str:
 def span(time: timedelta) -> str:
     """Write a length of time the way people say it, in at most two units."""
     seconds = max(time.total_seconds(), 0)
-    if seconds < 60:  # noqa: PLR2004 - a minute
-        return f"{seconds:.1f}s" if seconds < 10 else f"{seconds:.0f}s"  # noqa: PLR2004
-    minutes, rest = divmod(round(seconds), 60)
+    if seconds < _MINUTE:
+        return f"{seconds:.1f}s" if seconds < _WITH_TENTHS else f"{seconds:.0f}s"
+    minutes, rest = divmod(round(seconds), _MINUTE)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
     units = [(days, "d"), (hours, "h"), (minutes, "m"), (rest, "s")]

@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path as FilePath
 from typing import Final, assert_never
 from urllib.parse import parse_qsl
 
@@ -123,14 +122,19 @@ def _with_file(
 ) -> tuple[ContextDefinition, list[Problem]]:
     place = (*at, "file")
     try:
-        path: FilePath = document.base.resolve(context.file)
-        read_file(path)
-        relative = document.base.relative(context.file)
-        if any(part.startswith(".") for part in relative.split("/")):
-            raise PathRefused(Code.PATH_OUTSIDE, "hidden files are not read")  # noqa: TRY301
+        relative = _visible_file(context.file, document)
     except PathRefused as refused:
         return context, [_refusal(refused, document, place)]
     return context.model_copy(update={"file": relative}), []
+
+
+def _visible_file(path: str, document: Document) -> str:
+    """Return the path from the project's folder to a file that can be read."""
+    read_file(document.base.resolve(path))
+    relative = document.base.relative(path)
+    if any(part.startswith(".") for part in relative.split("/")):
+        raise PathRefused(Code.PATH_OUTSIDE, "hidden files are not read")
+    return relative
 
 
 def _refusal(refused: PathRefused, document: Document, at: Path) -> Problem:

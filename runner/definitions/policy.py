@@ -1,7 +1,7 @@
 """Policies as they are written."""
 
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, TypeAlias, TypeVar
+from typing import Annotated, Final, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -96,7 +96,24 @@ _AgentGlob: TypeAlias = Annotated[str, StringConstraints(pattern=AGENT_GLOB_PATT
 _ToolGlob: TypeAlias = Annotated[str, StringConstraints(pattern=TOOL_GLOB_PATTERN)]
 
 
-class PolicyRule(StrictModel):
+class _Written(StrictModel):
+    """Something that knows where it stands in its file."""
+
+    _source: str = PrivateAttr(default="")
+
+    @property
+    def written_at(self) -> str:
+        """Where it stands, as `file:line`; empty before its file is known."""
+        return self._source
+
+    def at(self, source: str, **changes: object) -> Self:
+        """The same, with *changes*, standing there."""
+        placed = self.model_copy(update=changes)
+        placed._source = source  # noqa: SLF001 - its own class
+        return placed
+
+
+class PolicyRule(_Written):
     """One rule; it applies where all that it says is so."""
 
     #: What the decision and the events call it.
@@ -121,29 +138,14 @@ class PolicyRule(StrictModel):
     #: How long a person has to answer what a rule with `ask` asks.
     expires: Duration | None = None
 
-    _source: str = PrivateAttr(default="")
 
-    @property
-    def written_at(self) -> str:
-        """Where the rule stands, as `file:line`; empty before its file is known."""
-        return self._source
-
-    def at(self, source: str) -> "PolicyRule":
-        """The same rule, standing there."""
-        rule = self.model_copy()
-        rule._source = source  # noqa: SLF001 - its own class
-        return rule
-
-
-class NamedPolicy(StrictModel):
+class NamedPolicy(_Written):
     """What every policy says about itself."""
 
     kind: Literal["policy"] = "policy"
     name: Name
     #: What it is for, in a sentence.
     description: Prose = ""
-
-    _source: str = PrivateAttr(default="")
 
     @model_validator(mode="before")
     @classmethod
@@ -157,22 +159,11 @@ class NamedPolicy(StrictModel):
             )
         return value
 
-    @property
-    def written_at(self) -> str:
-        """Where the policy stands, as `file:line`; empty before its file is known."""
-        return self._source
-
 
 class RulesPolicy(NamedPolicy):
     """A policy of rules."""
 
     rules: Items[PolicyRule]
-
-    def at(self, source: str, rules: tuple[PolicyRule, ...]) -> "RulesPolicy":
-        """The same policy, standing there."""
-        policy = self.model_copy(update={"rules": rules})
-        policy._source = source  # noqa: SLF001 - its own class
-        return policy
 
 
 class PythonPolicy(NamedPolicy):
@@ -180,12 +171,6 @@ class PythonPolicy(NamedPolicy):
 
     #: It must return True; anything else denies.
     python: Annotated[str, StringConstraints(pattern=FUNCTION_PATTERN)]
-
-    def at(self, source: str) -> "PythonPolicy":
-        """The same policy, standing there."""
-        policy = self.model_copy()
-        policy._source = source  # noqa: SLF001 - its own class
-        return policy
 
 
 #: One policy, told apart by its kind key.

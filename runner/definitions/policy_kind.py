@@ -25,7 +25,7 @@ def complete(policy: PolicyDefinition, document: Document, at: Path = ()) -> Pol
                 rule.at(_source(document, (*at, "rules", index)))
                 for index, rule in enumerate(rules)
             )
-            return policy.at(_source(document, at), placed)
+            return policy.at(_source(document, at), rules=placed)
         case PythonPolicy():
             return policy.at(_source(document, at))
         case _:

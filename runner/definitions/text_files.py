@@ -27,9 +27,14 @@ def read_text_of(
         message = f"only one of {key} and {key}_file may be given"
         return None, None, [document.problem(place, Code.KEY_CONFLICT, message, at_key=True)]
     try:
-        file = document.base.resolve(path)
-        if file == document.file.resolve():
-            raise PathRefused(Code.RECURSIVE_FILE, "the file names itself")  # noqa: TRY301
+        file = _another_file(path, document)
         return read_text(file), file, []
     except PathRefused as refused:
         return None, None, [document.problem(place, Code.named(refused.code), str(refused))]
+
+
+def _another_file(path: str, document: Document) -> FilePath:
+    file = document.base.resolve(path)
+    if file == document.file.resolve():
+        raise PathRefused(Code.RECURSIVE_FILE, "the file names itself")
+    return file

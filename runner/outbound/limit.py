@@ -115,6 +115,6 @@ class Job(Generic[T]):
         try:
             self._limit.check()
             self._results.append(self._work())
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001 - see above
             self._errors.append(error)
         self._woken.set()

@@ -132,6 +132,6 @@ class _Call:
             self._outcome = Returned(
                 value=plain(value, max_values=limit), notes=self._context.appended
             )
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:  # noqa: BLE001 - see above
             self._outcome = Raised(error=error, notes=self._context.appended)
         self._woken.set()

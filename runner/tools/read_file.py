@@ -84,7 +84,7 @@ class ReadFile:
     def complaints(self, arguments: JsonObject) -> tuple[str, ...]:
         return self.validator.complaints(arguments)
 
-    def invoke(self, arguments: JsonObject, context: ToolContext) -> JsonObject:  # noqa: ARG002
+    def invoke(self, arguments: JsonObject, context: ToolContext) -> JsonObject:  # noqa: ARG002 - as every tool
         """
         Read a file's lines or a folder's entries.
 

@@ -81,7 +81,7 @@ class LoadSkill:
     def complaints(self, arguments: JsonObject) -> tuple[str, ...]:
         return self.validator.complaints(arguments)
 
-    def invoke(self, arguments: JsonObject, context: ToolContext) -> JsonObject:  # noqa: ARG002
+    def invoke(self, arguments: JsonObject, context: ToolContext) -> JsonObject:  # noqa: ARG002 - as every tool
         """Return a skill's text, and the names of its tools and files."""
         skill = self.skills[str(arguments["name"])]
         hints = {tool.name: tool.usage_hint.strip() for tool in skill.tools if tool.usage_hint}
@@ -133,7 +133,7 @@ class ReadSkillFile:
     def complaints(self, arguments: JsonObject) -> tuple[str, ...]:
         return self.validator.complaints(arguments)
 
-    def invoke(self, arguments: JsonObject, context: ToolContext) -> JsonObject:  # noqa: ARG002
+    def invoke(self, arguments: JsonObject, context: ToolContext) -> JsonObject:  # noqa: ARG002 - as every tool
         """
         Read a file of a skill, as it is now.
 

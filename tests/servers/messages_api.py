@@ -331,7 +331,7 @@ def _main() -> None:
         return remaining.pop(0) if len(remaining) > 1 else remaining[0]
 
     with messages_api(script, port=options.port) as api:
-        print(api.url, flush=True)  # noqa: T201
+        print(api.url, flush=True)  # noqa: T201 - told to whoever started it
         Event().wait()
 
 

@@ -281,7 +281,7 @@ def conversation(bench: Bench, **given: object) -> Turn:
         text="Hello.",
         shared=Shared(context={"a": 1, "b": 1}, subject=TICKET),
     )
-    return bench.work_on(bench.reception.submit(replace(order, **given)))  # type: ignore[arg-type]
+    return bench.work_on(bench.reception.submit(replace(order, **given)))  # type: ignore[arg-type]  # fields of an order
 
 
 def test_a_turn_has_its_conversations_context_with_its_own_on_top(store: Store) -> None:

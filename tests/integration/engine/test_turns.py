@@ -362,7 +362,7 @@ def test_calls_are_told_apart_when_a_server_repeats_their_ids(store: Store) -> N
 
 
 @pytest.mark.parametrize("message", [7, None, "x" * 300_000, "half \ud800"])
-def test_a_conversation_works_on_whatever_a_tool_appends(store: Store, message: Any) -> None:  # noqa: ANN401
+def test_a_conversation_works_on_whatever_a_tool_appends(store: Store, message: Any) -> None:  # noqa: ANN401 - anything is the point
     def act(_arguments: JsonObject, context: ToolContext) -> object:
         context.append_message(message)
         return "ok"

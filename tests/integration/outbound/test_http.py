@@ -347,7 +347,7 @@ def test_an_encrypted_answer_comes_from_the_host_that_was_named() -> None:
         pytest.param("127.0.0.1", True, id="a-certificate-for-a-name-only"),
     ],
 )
-def test_a_certificate_that_is_not_the_hosts_is_refused(name: str, trusts: bool) -> None:  # noqa: FBT001
+def test_a_certificate_that_is_not_the_hosts_is_refused(name: str, trusts: bool) -> None:  # noqa: FBT001 - a table
     trust = ssl.create_default_context(cafile=CERTIFICATE) if trusts else None
 
     with pytest.raises(OutboundError, match="no certificate that is trusted"):

@@ -82,7 +82,7 @@ def _fill(connection: Connection) -> None:
     ended = {"status": "completed", "lane": 1, "due": None, "ended": now}
     live = {"status": "pending", "lane": 2, "due": now, "ended": None}
     for turn_id, values in (("turn_old", ended), ("turn_live", live)):
-        deadline = stamp(datetime.now(UTC) + timedelta(days=1))  # noqa: TID251
+        deadline = stamp(datetime.now(UTC) + timedelta(days=1))  # noqa: TID251 - a row as it was written then
         run(
             TURN,
             id=turn_id,

@@ -51,4 +51,4 @@ def test_a_message_without_tool_calls_has_none() -> None:
 
 def test_a_message_is_never_edited() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
-        message(CALL).role = Role.USER  # type: ignore[misc]
+        message(CALL).role = Role.USER  # type: ignore[misc]  # that it cannot is the point

@@ -63,7 +63,7 @@ def test_a_brace_around_anything_else_is_refused_without_quoting_it(template: st
     ("template", "has"),
     [("${A}", True), ("x${A:-y}", True), ("$${A", False), ("{context.a}", False)],
 )
-def test_a_variable_is_told_from_what_looks_like_one(template: str, has: bool) -> None:  # noqa: FBT001
+def test_a_variable_is_told_from_what_looks_like_one(template: str, has: bool) -> None:  # noqa: FBT001 - a table
     assert has_variables(template) is has
 
 

@@ -144,7 +144,7 @@ def test_rules_come_from_the_definition(surroundings: Surroundings) -> None:
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_a_terminal_tool_needs_no_template(
-    terminal: bool,  # noqa: FBT001
+    terminal: bool,  # noqa: FBT001 - a table
     surroundings: Surroundings,
 ) -> None:
     definition = PythonTool(name="weather", python="sky:weather", terminal=terminal)

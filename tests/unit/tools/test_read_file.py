@@ -248,7 +248,7 @@ def test_nothing_stays_open_after_reading_and_refusing(project: Path) -> None:
     assert len(list(Path("/dev/fd").iterdir())) == before
 
 
-@pytest.mark.parametrize("root", ["nowhere", "outer.txt", "..", "/tmp"])  # noqa: S108
+@pytest.mark.parametrize("root", ["nowhere", "outer.txt", "..", "/tmp"])  # noqa: S108 - a path to refuse
 def test_a_root_that_is_no_folder_of_the_project_is_reported(root: str, project: Path) -> None:
     with pytest.raises(ConfigError, match=r"tool 'read' reads from .* no folder of the project"):
         tool(project, root=root)

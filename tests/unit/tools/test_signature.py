@@ -60,10 +60,10 @@ def plain_types(
     text: str,
     count: int,
     ratio: float,
-    flag: bool,  # noqa: FBT001
+    flag: bool,  # noqa: FBT001 - a tool's parameter
     words: list[str],
     mapping: dict[str, int],
-    anything: Any,  # noqa: ANN401
+    anything: Any,  # noqa: ANN401 - a tool's parameter
 ) -> None: ...
 
 
@@ -84,7 +84,7 @@ def with_defaults(
     city: str,
     days: int = 3,
     unit: Unit = Unit.CELSIUS,
-    marker: Any = object,  # noqa: ANN401
+    marker: Any = object,  # noqa: ANN401 - a tool's parameter
     ratio: float = float("nan"),
 ) -> None: ...
 
@@ -266,7 +266,7 @@ def test_a_complaint_does_not_repeat_the_argument() -> None:
 
 
 def test_untyped_parameters_take_anything_when_types_are_not_needed() -> None:
-    def loose(city, days=1):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202
+    def loose(city, days=1):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN202 - that it has no types is the point
         return city, days
 
     bound = signature_of(loose, typed=False).bind({"city": {"a": 1}}, tool_context())
@@ -274,7 +274,7 @@ def test_untyped_parameters_take_anything_when_types_are_not_needed() -> None:
     assert bound == {"city": {"a": 1}}
 
 
-def loose_one(city):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201
+def loose_one(city):  # type: ignore[no-untyped-def]  # noqa: ANN001, ANN201 - that it has no types is the point
     return city
 
 
@@ -287,13 +287,13 @@ def keyed(**cities: str) -> None: ...
 def positional(city: str, /) -> None: ...
 
 
-def accented(größe: int) -> None: ...  # noqa: PLC2401
+def accented(größe: int) -> None: ...  # noqa: PLC2401 - a name to refuse
 
 
-def undefined(city: "Nowhere") -> None: ...  # type: ignore[name-defined]  # noqa: F821
+def undefined(city: "Nowhere") -> None: ...  # type: ignore[name-defined]  # noqa: F821 - that it is undefined is the point
 
 
-def malformed(city: "1 +") -> None: ...  # type: ignore[valid-type]  # noqa: F722
+def malformed(city: "1 +") -> None: ...  # type: ignore[valid-type]  # noqa: F722 - that it is malformed is the point
 
 
 def uncarried(stream: FunctionType) -> None: ...

@@ -30,7 +30,7 @@ def block(index: int, opening: Json, *deltas: Json, is_closed: bool = True) -> l
     ]
 
 
-def end(reason: str | None = "end_turn", usage: Json | None = None, **delta: Any) -> Json:  # noqa: ANN401
+def end(reason: str | None = "end_turn", usage: Json | None = None, **delta: Any) -> Json:  # noqa: ANN401 - JSON
     return {
         "type": "message_delta",
         "delta": {"stop_reason": reason, **delta},
@@ -42,7 +42,7 @@ def said(text: str, index: int = 0) -> list[Json]:
     return block(index, {"type": "text", "text": ""}, {"type": "text_delta", "text": text})
 
 
-def called(partial_json: str, **fields: Any) -> list[Json]:  # noqa: ANN401
+def called(partial_json: str, **fields: Any) -> list[Json]:  # noqa: ANN401 - JSON
     opening = {"type": "tool_use", "id": "toolu_1", "name": "save", "input": {}, **fields}
     return block(0, opening, {"type": "input_json_delta", "partial_json": partial_json})
 

@@ -14,7 +14,7 @@ from runner.core.errors import (
 SENT = "Mon, 30 Nov 2026 07:00:00 GMT"
 
 
-def failure(status: int, kind: str | None = None, **fields: Any) -> Failure:  # noqa: ANN401
+def failure(status: int, kind: str | None = None, **fields: Any) -> Failure:  # noqa: ANN401 - JSON
     return Failure(status=status, type=kind, **fields)
 
 
@@ -132,7 +132,7 @@ def test_a_long_message_is_cut() -> None:
         ({"type": "error", "error": "gone"}, Failure(status=200, request_id="req_1")),
     ],
 )
-def test_an_error_in_the_stream_is_read_as_far_as_it_can_be(event: Any, expected: Failure) -> None:  # noqa: ANN401
+def test_an_error_in_the_stream_is_read_as_far_as_it_can_be(event: Any, expected: Failure) -> None:  # noqa: ANN401 - JSON
     assert Failure.of_event(event, "req_1") == expected
 
 

@@ -16,7 +16,7 @@ def call(number: int, **fields: Any) -> ToolCall:  # noqa: ANN401 - fields of a 
     )
 
 
-def projected(transcript: Transcript, **changes: Any) -> list[tuple[str, list[Any]]]:  # noqa: ANN401
+def projected(transcript: Transcript, **changes: Any) -> list[tuple[str, list[Any]]]:  # noqa: ANN401 - JSON
     settings = {"model": MODEL, "prefix": "prefix-1", **changes}
     return [(m.role, list(m.content)) for m in project(transcript.messages, **settings)]
 
