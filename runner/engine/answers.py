@@ -36,7 +36,7 @@ def refuse(draft: Draft, run_id: ExecutionId, reason: str) -> None:
     """
     note_decisions(draft, run_id)
     call, run = draft.call(run_id), draft.state.executions[run_id]
-    tool = draft.state.agent.tools.get(run.tool)
+    tool = draft.before.agent.tools.get(run.tool)
     is_ready = run.status is ExecutionStatus.READY
     if is_ready and tool is not None and tool.rules.recovery is Recovery.REPLAY_SAFE:
         answer(draft, run_id, ExecutionStatus.INTERRUPTED, results.stopped(call, reason))

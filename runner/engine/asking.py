@@ -10,17 +10,16 @@ from runner.engine.permits import Ruling, decision
 
 def note_decisions(draft: Draft, run_id: ExecutionId) -> None:
     """Record what the policies said to a call in this step, which now acts on it."""
-    state = draft.state
-    ruling = state.permits.said(run_id)
+    ruling = draft.before.permits.said(run_id)
     if ruling is None:
         return
-    approval = state.answers.get(run_id)
+    approval = draft.before.answers.get(run_id)
     for action, verdict in ruling.said.items():
         was_asked = verdict.effect is Effect.ASK and approval is not None
         event = decision(
             verdict,
             action=action,
-            tool=state.executions[run_id].tool,
+            tool=draft.call(run_id).name,
             execution_id=run_id,
             **({"approval_id": approval.id} if was_asked and approval else {}),
         )

@@ -35,7 +35,7 @@ def settle(draft: Draft) -> None:
     is counted, and marked where it has to be, so that the commit that ends one call allows the
     next; once every call is answered, the next model request is reserved.
     """
-    draft.state.permits.forget()
+    draft.before.permits.forget()
     ask_together(draft)
     while True:
         state = draft.state
@@ -108,7 +108,7 @@ def collect(draft: Draft, outcomes: Mapping[TurnId, Outcome]) -> None:
 def _result(
     draft: Draft, run: ToolExecution, found: Sequence[Outcome]
 ) -> tuple[ExecutionStatus, ToolResult]:
-    tool = draft.state.agent.tools.get(run.tool)
+    tool = draft.before.agent.tools.get(run.tool)
     limit = tool.rules.max_result_chars if tool else 50_000
     is_join = tool is not None and tool.rules.carrier is Carrier.JOIN
     content: JsonObject = found[0].as_json() if found else {}
@@ -124,7 +124,7 @@ def _begin(draft: Draft, run_id: ExecutionId, status: ExecutionStatus) -> None:
     """Count a call, unless it was before, and let it be run."""
     draft.save()
     note_decisions(draft, run_id)
-    draft.state.permits.grant(run_id)
+    draft.before.permits.grant(run_id)
     if draft.state.executions[run_id].status is not ExecutionStatus.READY:
         draft.reserve_execution(run_id)
     draft.move(run_id, status)

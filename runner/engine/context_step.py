@@ -82,7 +82,7 @@ def _error(
     error: ContributorFailed | OutboundCancelled, draft: Draft, around: Circumstances
 ) -> TurnError:
     if isinstance(error, OutboundCancelled) or around.deadline.seconds_left <= 0:
-        return timeout_error(draft.state.timeout)
+        return timeout_error(draft.before.timeout)
     return TurnError(
         code="context_failed", message=str(error), details={"contributor": error.contributor}
     )

@@ -73,7 +73,7 @@ def _on_reading(
 def _note_hidden(draft: Draft, run_id: ExecutionId, verdict: Verdict | None) -> None:
     if verdict is None:
         return
-    tool = draft.state.executions[run_id].tool
+    tool = draft.call(run_id).name
     event = decision(verdict, action=Action.READ_CONTROL, tool=tool, execution_id=run_id)
     if event is not None:
         draft.note(event.kind, **event.body)

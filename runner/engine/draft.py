@@ -49,6 +49,8 @@ class Draft:
         turn = state.turn
         self._write = StepWrite(claim=state.claim, turn=replace(turn, step=turn.step + 1, claims=0))
         self._saved = self._write
+        #: The state that a write leads to, while there is no other write.
+        self._reached: tuple[StepWrite, State] | None = None
 
     @property
     def before(self) -> State:
@@ -57,7 +59,9 @@ class Draft:
 
     @property
     def state(self) -> State:
-        return self._before.after(self._write)
+        if self._reached is None or self._reached[0] is not self._write:
+            self._reached = self._write, self._before.after(self._write)
+        return self._reached[1]
 
     @property
     def turn(self) -> Turn:
@@ -157,7 +161,7 @@ class Draft:
 
     def reserve_execution(self, run_id: ExecutionId, number: int = 1) -> None:
         """Take an execution of this call from the tree, or give it back."""
-        tool = self.state.executions[run_id].tool
+        tool = self.call(run_id).name
         self.turn = replace(self.turn, tool_executions=self.turn.tool_executions + number)
         self._reserve(Reservation(tool_executions=number, by_name={tool: number}))
 
@@ -239,7 +243,10 @@ class Draft:
 
     def call(self, run_id: ExecutionId) -> ToolCall:
         """Return what the model asked for with this execution."""
-        run = self.state.executions[run_id]
+        # That never changes, so no state is put together for it: a step may answer many calls.
+        run = self._before.executions.get(run_id)
+        if run is None:
+            run = next(run for run in self._write.planned if run.id == run_id)
         return ToolCall(call_id=run.call_id, name=run.tool, arguments=run.arguments)
 
     def is_unbegun(self, run: ToolExecution) -> bool:

@@ -82,7 +82,7 @@ def _attempt_until_answered(
     request: ModelRequest, draft: Draft, around: Circumstances
 ) -> ModelResponse | None:
     """Try until there is an answer; with None, *draft* already says how the step ends instead."""
-    client = draft.state.agent.client
+    client = draft.before.agent.client
     while True:
         around.lease.check()
         try:
@@ -103,7 +103,7 @@ def _attempt_until_answered(
 def _will_retry(error: ModelError, max_attempts: int, draft: Draft, around: Circumstances) -> bool:
     """Wait for the next attempt, or let *draft* hand the turn back or fail it."""
     draft.count_attempt()
-    attempt = draft.state.turn.attempts
+    attempt = draft.turn.attempts
     if attempt >= max_attempts:
         fail(draft, _error(error, attempts=attempt))
         return False
@@ -144,7 +144,7 @@ def _record_answer(response: ModelResponse, draft: Draft) -> None:
         _nudge(draft)
         return
     message = _keep(response, draft)
-    if draft.state.agent.definition.output_schema is not None:
+    if draft.before.agent.definition.output_schema is not None:
         draft.enter(Phase.OUTPUT)
     else:
         complete(draft, message.text)
@@ -187,7 +187,7 @@ def _keep(response: ModelResponse, draft: Draft) -> Message:
 
 
 def _cut_short(response: ModelResponse, draft: Draft) -> TurnError:
-    model = draft.state.agent.definition.model
+    model = draft.before.agent.definition.model
     details = {"request_id": response.request_id, "model": response.model}
     match response.stop_reason:
         case StopReason.REFUSAL:
@@ -213,7 +213,7 @@ def _cut_short(response: ModelResponse, draft: Draft) -> TurnError:
 
 
 def _out_of_time(draft: Draft) -> TurnError:
-    return timeout_error(draft.state.timeout)
+    return timeout_error(draft.before.timeout)
 
 
 def _error(error: ModelError, *, attempts: int | None = None) -> TurnError:

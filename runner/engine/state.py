@@ -122,6 +122,7 @@ class State:
         if first is None or first.carrier is not Carrier.SUB_AGENT:
             return ()
         ids: list[ExecutionId] = []
+        room = self._room
         place = self.executions[first.id].position
         for run in self.open_executions:
             if run.position < place or self._is_awaited(run) or self._is_asking(run):
@@ -131,7 +132,9 @@ class State:
                 break
             if call.refusal is None and not call.asks:
                 ids.append(run.id)
-        return tuple(ids[: self._room])
+            if len(ids) == room:
+                break
+        return tuple(ids)
 
     @property
     def _room(self) -> int:
